@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See callers.h.
+// Lists the calls of every function of an image, and looks for functions that have no result.
 #include "callsite/callers.h"
 
 #include <stdlib.h>
 
-#define MOST_BLOCKS 32 // from the entry on
+#define MOST_BLOCKS 32 // looked at, from the function's entry on
 
-// The function a block calls; FLOW_NONE if it calls none of the image.
+// The function of the image that a block calls, or FLOW_NONE.
 static uint32_t called(const struct flow_image *image, const struct flow_block *block)
 {
     bool calls = block->end == FLOW_CALLS || block->end == FLOW_TAIL;
@@ -52,15 +52,15 @@ void callers_deinit(struct callers *callers)
 static bool writes_result(const struct flow_image *image, const struct flow_block *block)
 {
     for (uint32_t i = 0; i < block->count; i++) {
-        const struct isa_fact *fact = &image->facts.items[block->first + i];
-        if ((fact->writes >> ISA_RETURN & 1) != 0 || fact->kind == ISA_CALL ||
-            fact->kind == ISA_CALL_INDIRECT)
+        const struct isa_insn *insn = &image->insns.items[block->first + i];
+        if ((insn->writes >> ISA_RETURN & 1) != 0 || insn->kind == ISA_CALL ||
+            insn->kind == ISA_CALL_INDIRECT)
             return true;
     }
     return false;
 }
 
-bool callers_get_nothing(const struct flow_image *image, uint32_t function)
+bool callers_get_no_result(const struct flow_image *image, uint32_t function)
 {
     uint32_t blocks[MOST_BLOCKS];
     unsigned count = 0, next = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See machine.h: conditions, worked out from what the flags were made of.
+// Decides whether a condition holds for a lane: from the operation that set the flags and from its
+// operands.
 #include "callsite/machine.h"
 
 bool machine_flags_derived(const struct machine *machine, const struct contents *contents)
@@ -8,7 +9,7 @@ bool machine_flags_derived(const struct machine *machine, const struct contents 
                                                 content_derived(contents, machine->flags.right));
 }
 
-struct bits { // of the flags register; -1: not known
+struct bits { // of the flags register: 0, 1, or -1 if unknown
     int carry, zero, sign, overflow;
 };
 
@@ -26,7 +27,8 @@ static void of_addition(int64_t left, int64_t right, unsigned width, struct bits
 {
     int64_t a = number_signed(left, width), b = number_signed(right, width);
     int64_t sum = number_signed((int64_t)((uint64_t)a + (uint64_t)b), width);
-    // What adds a negative constant may have been a subtraction, whose carry is the opposite.
+    // A subtraction of a constant looks like an addition of a negative one. Its carry is the
+    // opposite, so the carry is unknown then.
     bits->carry =
         right < 0 ? -1
                   : (uint64_t)number_unsigned(sum, width) < (uint64_t)number_unsigned(left, width);

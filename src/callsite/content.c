@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See content.h.
+// Keeps each content once, in a table by hash, and calculates with contents lane by lane.
 #include "callsite/content.h"
 
 #include "base/cleanup.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MOST_CONTENTS 1200
-#define MOST_NAMED    900 // what depends on the result comes first
+#define MOST_NAMED    900 // the rest of the room is for contents that depend on the result
 
 void contents_deinit(struct contents *contents)
 {
@@ -90,7 +90,7 @@ static bool add(struct contents *contents, uint64_t hash, struct content *conten
     return error == NULL;
 }
 
-// `numbers` are of CONTENT_NUMBERS only.
+// `numbers` is used for CONTENT_NUMBERS only.
 static uint16_t put(struct contents *contents, struct content content, const int64_t *numbers)
 {
     uint64_t hash = content.kind == CONTENT_ADDRESS
@@ -140,13 +140,13 @@ uint16_t content_of_address(struct contents *contents, uint64_t base, int64_t of
                NULL);
 }
 
-// A name made of others has its topmost bit set and in the next ones how many went into it: in a
-// loop it would grow without end.
+// A base that is combined from others has its topmost bit set. The next three bits say how many
+// went into it: the limit keeps it from growing without end in a loop.
 #define COMBINED     (1ull << 63)
 #define LENGTH_SHIFT 60
 #define LONGEST      6
 
-// False if it is neither a name nor a number that is the same for all lanes.
+// A hash of a content that is an address or one constant for all lanes; false for others.
 static bool name_of(const struct contents *contents, uint16_t content, bool with_offset,
                     uint64_t *ret_name, unsigned *length)
 {
@@ -171,7 +171,7 @@ uint16_t content_combined(struct contents *contents, unsigned operation, uint16_
     if (!name_of(contents, left, !sum, &a, &length) ||
         !name_of(contents, right, !sum, &b, &length) || length > LONGEST)
         return CONTENT_UNKNOWN;
-    if (sum) { // whichever comes first, and however far behind each it is
+    if (sum) { // a + b equals b + a, and offsets add up
         uint64_t first = a < b ? a : b;
         b = a < b ? b : a;
         a = first;
@@ -230,7 +230,7 @@ static int64_t calculate(enum isa_kind operation, int64_t left, int64_t right, u
     }
 }
 
-// The register after `width` bytes of it were written.
+// The register's number after `width` bytes of it were written.
 static int64_t merged(int64_t before, int64_t result, unsigned width)
 {
     if (width >= 4)
@@ -274,14 +274,14 @@ uint16_t content_extend(struct contents *contents, uint16_t content, unsigned wi
 {
     const struct content *item = content_at(contents, content);
     if (item->kind != CONTENT_NUMBERS)
-        return width >= 4 ? content : CONTENT_UNKNOWN; // nobody cuts an address in half
+        return width >= 4 ? content : CONTENT_UNKNOWN; // code does not use parts of an address
     int64_t numbers[CONTENT_LANES];
     for (unsigned i = 0; i < contents->lanes; i++) {
         int64_t number = contents->numbers.items[item->first + i];
         number = with_sign ? number_signed(number, width) : number_unsigned(number, width);
         numbers[i] = number_unsigned(number, to < 4 ? 4 : to);
     }
-    // Copied: the array may move.
+    // Copied, because the array may move.
     uint64_t known = item->known;
     bool derived = item->derived;
     return content_of_lanes(contents, known, numbers, derived);

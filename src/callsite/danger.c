@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See danger.h.
+// Rates call sites by what happens to a result that may be a failure.
 #include "callsite/danger.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@ bool site_is_late(const struct site *site)
            (site->check == SITE_CHECK_AFTER || site->check == SITE_CHECK_SOME);
 }
 
-// Functions whose failure hardly anybody looks at: those that give something back, those that say
-// something, and those that fail only if the program is wrong.
+// Functions whose failure hardly any program checks: they release something, print something, or
+// fail only if the program has a bug.
 static bool hardly_matters(const char *name)
 {
     static const char *const words[] = {"close",         "munmap",         "destroy",     "free",

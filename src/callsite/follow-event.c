@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See follow-internal.h: what is worth noting on a way.
+// Records what happens to the result on a path: it is used, passed on, returned, or its failures
+// are told apart from success.
 #include "callsite/follow-internal.h"
 
 #include <string.h>
 
-// How much a use says about a site; the highest is kept.
+// How much a use says about a site. The use with the highest weight is kept.
 static int weight(enum site_use use)
 {
     switch (use) {
@@ -25,9 +26,9 @@ static int weight(enum site_use use)
     }
 }
 
-static uint64_t address_of(const struct follower *follower, uint32_t fact)
+static uint64_t address_of(const struct follower *follower, uint32_t insn)
 {
-    return flow_address(follower->image, &follower->image->facts.items[fact]);
+    return flow_address(follower->image, &follower->image->insns.items[insn]);
 }
 
 static bool is_same(int64_t a, int64_t b)
@@ -49,40 +50,41 @@ static void note_reached(struct follower *follower, uint64_t key, enum site_use 
     follower->uses[i].by_success |= by_success;
 }
 
-// Ways after the check, for those modes that follow them.
-static void note_use(struct follower *follower, const struct way *way, uint32_t at,
+// Records a use on paths after the check, in those modes that follow such paths.
+static void note_use(struct follower *follower, const struct follow_path *path, uint32_t at,
                      enum site_use use)
 {
-    uint64_t successes = way->alive & follower->candidates->successes;
-    if (follower->mode == FOLLOW_SUCCESS && (way->alive & follower->failures) == 0 &&
+    uint64_t successes = path->alive & follower->possible->successes;
+    if (follower->mode == FOLLOW_SUCCESS && (path->alive & follower->failures) == 0 &&
         (successes & (successes - 1)) != 0 && use != SITE_COMPARED && use != SITE_RETURNED)
-        follower->outcome.valued = true;
-    bool failed = follow_failed(follower, way) && way->asked;
+        follower->outcome.value_used = true;
+    bool failed = follow_failed(follower, path) && path->errno_checked;
     follower->used_failed |= failed && use != SITE_COMPARED && use != SITE_RETURNED;
     if (follower->mode == FOLLOW_RETRY && weight(use) == 5 && (failed || successes != 0))
         note_reached(follower, at, use, failed, successes != 0);
 }
 
-void follow_used(struct follower *follower, struct way *way, uint32_t at, enum site_use use)
+void follow_used(struct follower *follower, struct follow_path *path, uint32_t at,
+                 enum site_use use)
 {
-    struct outcome *outcome = &follower->outcome;
-    note_use(follower, way, at, use);
-    if (follow_untold(follower, way) == 0)
+    struct follow_outcome *outcome = &follower->outcome;
+    note_use(follower, path, at, use);
+    if (follow_not_told_apart(follower, path) == 0)
         return;
     if (weight(use) == 5) {
-        way->used = true;
+        path->used = true;
         outcome->dangerous = true;
     }
     int now = weight(use), before = weight(outcome->use);
-    if (now < before || (now == before && way->distance >= outcome->use_distance))
+    if (now < before || (now == before && path->distance >= outcome->use_distance))
         return;
     outcome->use = (uint8_t)use;
-    outcome->use_distance = way->distance;
+    outcome->use_distance = path->distance;
     outcome->use_address = address_of(follower, at);
     outcome->passed_to = FLOW_NONE;
 }
 
-// Functions that take a failed result without harm.
+// Whether a function accepts a failed result without harm.
 static bool is_harmless(const struct flow_image *image, uint32_t callee)
 {
     return flow_callee_is_import(callee) &&
@@ -91,47 +93,49 @@ static bool is_harmless(const struct flow_image *image, uint32_t callee)
 
 static const uint8_t arguments[] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
 
-uint8_t follow_argument(const struct follower *follower, const struct way *way)
+uint8_t follow_argument(const struct follower *follower, const struct follow_path *path)
 {
     for (unsigned i = 0; i < sizeof arguments; i++)
-        if (content_derived(&follower->contents, way->machine.registers[arguments[i]]))
+        if (content_derived(&follower->contents, path->machine.registers[arguments[i]]))
             return arguments[i];
     return ISA_NONE;
 }
 
-// The same function may be called in two places, once with the constant that a failure is.
-static void note_passed(struct follower *follower, const struct way *way, uint32_t callee,
+// A function may be called in two places, with the result in one and with a constant that equals
+// the failure in the other. Both count as the same use.
+static void note_passed(struct follower *follower, const struct follow_path *path, uint32_t callee,
                         uint8_t argument, uint16_t content)
 {
     uint64_t key = 1ull << 40 | (uint64_t)callee << 3 | argument;
     int64_t number;
     if (follower->mode != FOLLOW_RETRY || callee == FLOW_NONE)
         return;
-    if (!follow_failed(follower, way)) {
+    if (!follow_failed(follower, path)) {
         if (content_derived(&follower->contents, content))
             note_reached(follower, key, SITE_PASSED, false, true);
         return;
     }
-    for (unsigned i = 0; way->asked && i < follower->contents.lanes; i++)
-        if ((way->alive >> i & 1) != 0 &&
+    for (unsigned i = 0; path->errno_checked && i < follower->contents.lanes; i++)
+        if ((path->alive >> i & 1) != 0 &&
             content_number(&follower->contents, content, i, &number) &&
             is_same(number, follower->numbers[i]))
             note_reached(follower, key, SITE_PASSED, true, false);
 }
 
-void follow_passed(struct follower *follower, struct way *way, uint32_t at, uint32_t callee)
+void follow_passed(struct follower *follower, struct follow_path *path, uint32_t at,
+                   uint32_t callee)
 {
-    struct outcome *outcome = &follower->outcome;
+    struct follow_outcome *outcome = &follower->outcome;
     if (is_harmless(follower->image, callee))
         return;
     for (uint8_t i = 0; i < sizeof arguments; i++)
-        note_passed(follower, way, callee, i, way->machine.registers[arguments[i]]);
+        note_passed(follower, path, callee, i, path->machine.registers[arguments[i]]);
     for (uint8_t i = 0; i < sizeof arguments; i++) {
-        if (!content_derived(&follower->contents, way->machine.registers[arguments[i]]))
+        if (!content_derived(&follower->contents, path->machine.registers[arguments[i]]))
             continue;
         uint64_t before = outcome->use_address;
         uint8_t kind = outcome->use;
-        follow_used(follower, way, at, SITE_PASSED);
+        follow_used(follower, path, at, SITE_PASSED);
         if (outcome->use == SITE_PASSED &&
             (outcome->use_address != before || kind != SITE_PASSED)) {
             outcome->argument = i;
@@ -141,45 +145,46 @@ void follow_passed(struct follower *follower, struct way *way, uint32_t at, uint
     }
 }
 
-void follow_told(struct follower *follower, struct way *way, uint32_t at, uint64_t lanes,
-                 bool by_errno)
+void follow_told_apart(struct follower *follower, struct follow_path *path, uint32_t at,
+                       uint64_t lanes, bool by_errno)
 {
-    struct outcome *outcome = &follower->outcome;
-    lanes &= follow_untold(follower, way);
+    struct follow_outcome *outcome = &follower->outcome;
+    lanes &= follow_not_told_apart(follower, path);
     if (lanes == 0)
         return;
-    way->told |= lanes;
-    if (way->used)
+    path->told_apart |= lanes;
+    if (path->used)
         outcome->checked_after = true;
-    if (outcome->told == 0 || way->distance < outcome->check_distance) {
-        outcome->check_distance = way->distance;
+    if (outcome->told_apart == 0 || path->distance < outcome->check_distance) {
+        outcome->check_distance = path->distance;
         outcome->check_address = address_of(follower, at);
     }
     if (by_errno)
-        outcome->errors |= lanes & ~outcome->told;
+        outcome->errors |= lanes & ~outcome->told_apart;
     else
         outcome->errors &= ~lanes;
-    outcome->told |= lanes;
+    outcome->told_apart |= lanes;
 }
 
-void follow_returned(struct follower *follower, struct way *way, uint32_t at)
+void follow_returned(struct follower *follower, struct follow_path *path, uint32_t at)
 {
-    struct outcome *outcome = &follower->outcome;
-    uint16_t result = way->machine.registers[ISA_RETURN];
+    struct follow_outcome *outcome = &follower->outcome;
+    uint16_t result = path->machine.registers[ISA_RETURN];
     bool derived = content_derived(&follower->contents, result);
-    uint64_t untold = follow_untold(follower, way);
-    if (derived && untold != 0)
-        follow_used(follower, way, at, SITE_RETURNED);
-    outcome->handed_back |= derived && way->asked && follow_failed(follower, way);
+    uint64_t not_told_apart = follow_not_told_apart(follower, path);
+    if (derived && not_told_apart != 0)
+        follow_used(follower, path, at, SITE_RETURNED);
+    outcome->handed_back |= derived && path->errno_checked && follow_failed(follower, path);
     for (unsigned i = 0; i < follower->contents.lanes; i++) {
         uint64_t bit = 1ull << i;
         int64_t number = 0;
-        if ((way->alive & bit) == 0)
+        if ((path->alive & bit) == 0)
             continue;
         bool known = content_number(&follower->contents, result, i, &number);
         bool same = known && is_same(number, follower->numbers[i]);
-        bool decides = derived && untold != 0 && outcome->returned_untold == 0;
-        if ((outcome->returned & bit) == 0 || decides || (same && outcome->returned_untold == 0)) {
+        bool decides = derived && not_told_apart != 0 && outcome->returned_not_told_apart == 0;
+        if ((outcome->returned & bit) == 0 || decides ||
+            (same && outcome->returned_not_told_apart == 0)) {
             outcome->returned_known =
                 known ? outcome->returned_known | bit : outcome->returned_known & ~bit;
             outcome->returned_numbers[i] = number;
@@ -188,5 +193,5 @@ void follow_returned(struct follower *follower, struct way *way, uint32_t at)
         outcome->returned_same |= same ? bit : 0;
     }
     if (derived)
-        outcome->returned_untold |= untold;
+        outcome->returned_not_told_apart |= not_told_apart;
 }

@@ -1,114 +1,123 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shared by the files that follow a call's result.
+// What the files follow*.c share: paths, the state of a follower, and one group of functions per
+// file.
 #ifndef ORDEAL_CALLSITE_FOLLOW_INTERNAL_H
 #define ORDEAL_CALLSITE_FOLLOW_INTERNAL_H
 
 #include "base/map.h"
 #include "callsite/follow.h"
 
-struct way {
+struct follow_path {
     struct machine machine;
-    uint64_t alive; // lanes that come along here
-    uint64_t told;  // failures that were told apart on the way
+    uint64_t alive;      // lanes that are possible on this path
+    uint64_t told_apart; // failures that were told apart on the path
     uint32_t block, at;
-    uint32_t distance; // instructions from the call
-    bool used;         // dangerously, while a failure was not told apart
-    bool fresh;        // errno is still the call's
-    bool asked;        // errno was compared, and only failures come along here
-    uint32_t asked_in; // block
+    uint32_t distance;         // instructions from the call
+    bool used;                 // in a dangerous way, while a failure was not told apart
+    bool errno_fresh;          // no call since then may have changed errno
+    bool errno_checked;        // errno was compared, and only failures come along here
+    uint32_t errno_checked_in; // block
 };
 
 #define USES 32
-struct use_note { // a dangerous use, and who reaches it
-    uint64_t key; // an instruction, or whom it is passed to
+struct use_note { // a dangerous use, and which lanes reach it
+    uint64_t key; // an instruction, or the callee and argument it is passed as
     uint8_t use;  // enum site_use
     bool by_failure, by_success;
 };
 
 #define JOINS 32
-struct join { // a block, and who enters it
+struct join { // a block, and which lanes enter it
     uint32_t block;
     bool by_failure, by_success;
-    bool failure_first, success_first; // right behind the question, or the check
+    bool failure_first, success_first; // right after errno was compared, or the result
 };
 
 struct follower {
     const struct flow_image *image;
-    const struct candidates *candidates;
+    const struct possible_results *possible;
     struct contents contents;
-    struct outcome outcome;
-    ARRAY(struct way) ways;
-    size_t next;        // of ways: they are taken in the order of their distance, roughly
+    struct follow_outcome outcome;
+    ARRAY(struct follow_path) paths;
+    size_t next;        // in `paths`; they are taken roughly in the order of their distance
     struct map seen;    // hashes of states
-    struct map similar; // hashes of what matters most of them, the n-th time plus n
-    int64_t budget;     // instructions
+    struct map similar; // hashes of the most important part of states; n is added the n-th time
+    int64_t budget;     // instructions left
     uint64_t failures;
-    int64_t numbers[CONTENT_LANES];     // of the result
-    uint32_t start;                     // block
-    uint16_t searched, errno_registers; // registers that held errno's address before the call
+    int64_t numbers[CONTENT_LANES]; // of the result
+    uint32_t start;                 // block that ends with the call
+    // Registers that held errno's address before the call, and those that were checked for it.
+    uint16_t searched, errno_registers;
     enum follow_mode mode;
     struct follower *inner; // for functions that the result is passed to
     unsigned entered;
     ARRAY(struct branch_lanes) branches; // FOLLOW_BRANCHES
-    ARRAY(uint32_t) left;                // likewise
+    ARRAY(uint32_t) left; // FOLLOW_BRANCHES: where successes are not followed further
     unsigned use_count;
     struct use_note uses[USES];
     unsigned join_count;      // FOLLOW_RETRY
-    struct join joins[JOINS]; // likewise
-    bool used_failed;         // likewise: a failure that was asked about is used
+    struct join joins[JOINS]; // FOLLOW_RETRY
+    bool used_failed;         // FOLLOW_RETRY: a failure whose errno was compared is used
 };
 
-// follow-event.c: what is worth noting.
-void follow_used(struct follower *follower, struct way *way, uint32_t at, enum site_use use);
-void follow_passed(struct follower *follower, struct way *way, uint32_t at, uint32_t callee);
-void follow_told(struct follower *follower, struct way *way, uint32_t at, uint64_t lanes,
-                 bool by_errno);
-void follow_returned(struct follower *follower, struct way *way, uint32_t at);
-// Failures that are on the way and not told apart.
-static inline uint64_t follow_untold(const struct follower *follower, const struct way *way)
+// follow-event.c: records what happens to the result at instruction `at`.
+void follow_used(struct follower *follower, struct follow_path *path, uint32_t at,
+                 enum site_use use);
+void follow_passed(struct follower *follower, struct follow_path *path, uint32_t at,
+                   uint32_t callee);
+void follow_told_apart(struct follower *follower, struct follow_path *path, uint32_t at,
+                       uint64_t lanes, bool by_errno);
+void follow_returned(struct follower *follower, struct follow_path *path, uint32_t at);
+// Failures that are possible on the path and were not told apart.
+static inline uint64_t follow_not_told_apart(const struct follower *follower,
+                                             const struct follow_path *path)
 {
-    return way->alive & follower->failures & ~way->told;
+    return path->alive & follower->failures & ~path->told_apart;
 }
 
-// Only failures come along, and all of them were told apart.
-static inline bool follow_failed(const struct follower *follower, const struct way *way)
+// Whether only failures are possible on the path.
+static inline bool follow_failed(const struct follower *follower, const struct follow_path *path)
 {
-    return (way->alive & ~follower->failures) == 0;
+    return (path->alive & ~follower->failures) == 0;
 }
 
-// The first register that hands the result to a function; ISA_NONE if none does.
-uint8_t follow_argument(const struct follower *follower, const struct way *way);
+// The first argument register that holds the result, or ISA_NONE.
+uint8_t follow_argument(const struct follower *follower, const struct follow_path *path);
 
-// follow.c: into a function that gets the result as an argument. *ret_returned: it gives it back.
-_must_check_ struct error *follow_into(struct follower *follower, struct way *way, uint32_t at,
-                                       uint32_t function, bool *ret_returned);
+// follow.c: follows the result into a function that gets it as an argument. *ret_returned: the
+// function returns it.
+_must_check_ struct error *follow_into(struct follower *follower, struct follow_path *path,
+                                       uint32_t at, uint32_t function, bool *ret_returned);
 
-// A way that goes on in a block, with some of its lanes.
-_must_check_ struct error *follow_go_to(struct follower *follower, const struct way *way,
+// Adds a path that goes on at the beginning of a block, with some of the lanes.
+_must_check_ struct error *follow_go_to(struct follower *follower, const struct follow_path *path,
                                         uint32_t block, uint64_t lanes);
 
-// follow-leave.c: from the last instruction of a block on; and wherever that may lead.
-_must_check_ struct error *follow_leave_block(struct follower *follower, struct way *way,
+// follow-leave.c: leaves a block at its last instruction; goes on to all successors.
+_must_check_ struct error *follow_leave_block(struct follower *follower, struct follow_path *path,
                                               uint32_t at);
-_must_check_ struct error *follow_go_on(struct follower *follower, struct way *way);
+_must_check_ struct error *follow_go_on(struct follower *follower, struct follow_path *path);
 
-// follow-seen.c: whether nobody was here in this state, or often enough in a similar one.
-_must_check_ struct error *follow_is_new(struct follower *follower, const struct way *way,
+// follow-seen.c: whether no path was here in this state; whether enough were in a similar one.
+_must_check_ struct error *follow_is_new(struct follower *follower, const struct follow_path *path,
                                          bool *ret_new);
-_must_check_ struct error *follow_is_enough(struct follower *follower, const struct way *way,
-                                            bool *ret_enough);
+_must_check_ struct error *follow_is_enough(struct follower *follower,
+                                            const struct follow_path *path, bool *ret_enough);
 
-// follow-step.c: one instruction within a block. *ret_other is filled in when the way forks.
-void follow_step(struct follower *follower, struct way *way, uint32_t at, struct way *ret_other,
-                 bool *ret_forked);
-// Lanes for which a condition holds, and for which it does not; those of neither are in both.
+// follow-step.c: executes one instruction within a block. If the path forks, *ret_other is the
+// other path.
+void follow_step(struct follower *follower, struct follow_path *path, uint32_t at,
+                 struct follow_path *ret_other, bool *ret_forked);
+// Lanes for which a condition holds, and for which it does not. A lane that is undecided is in
+// both.
 struct split {
     uint64_t yes, no;
-    bool equality; // it is asked for one value
+    bool equality; // the condition compares with one value
 };
-struct split follow_split(struct follower *follower, const struct way *way,
+struct split follow_split(struct follower *follower, const struct follow_path *path,
                           enum isa_condition condition);
-// Failures that go another way than some success.
-uint64_t follow_apart(const struct follower *follower, const struct way *way, struct split split);
+// Failures that a condition tells apart from success.
+uint64_t follow_apart(const struct follower *follower, const struct follow_path *path,
+                      struct split split);
 
 #endif

@@ -1,67 +1,70 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The end of a block: where a way goes on, and with which of the results that are possible.
+// Leaves a block at its last instruction: decides where the path goes on, and with which lanes.
 #include "callsite/follow-internal.h"
 
 #include "base/cleanup.h"
-#include "callsite/before.h"
+#include "callsite/reaching.h"
 
 #include <string.h>
 
-static struct error *note_branch(struct follower *follower, const struct way *way,
+static struct error *note_branch(struct follower *follower, const struct follow_path *path,
                                  struct split split)
 {
     struct branch_lanes *known = NULL;
     for (size_t i = 0; i < follower->branches.count && known == NULL; i++)
-        if (follower->branches.items[i].block == way->block)
+        if (follower->branches.items[i].block == path->block)
             known = &follower->branches.items[i];
     if (known == NULL) {
         known = ARRAY_ADD(&follower->branches);
         if (known == NULL)
             return error_no_memory();
-        *known = (struct branch_lanes){.block = way->block};
+        *known = (struct branch_lanes){.block = path->block};
     }
-    known->taken |= way->alive & split.yes;
-    known->falls |= way->alive & split.no;
+    known->taken |= path->alive & split.yes;
+    known->falls |= path->alive & split.no;
     return NULL;
 }
 
-static struct error *leave_by_branch(struct follower *follower, struct way *way, uint32_t at)
+static struct error *leave_by_branch(struct follower *follower, struct follow_path *path,
+                                     uint32_t at)
 {
-    const struct flow_block *block = &follower->image->blocks.items[way->block];
+    const struct flow_block *block = &follower->image->blocks.items[path->block];
     struct split split = {.yes = ~0ull, .no = ~0ull};
-    if (machine_flags_derived(&way->machine, &follower->contents)) {
-        split = follow_split(follower, way, follower->image->facts.items[at].condition);
-        follow_told(follower, way, at, follow_apart(follower, way, split), false);
+    if (machine_flags_derived(&path->machine, &follower->contents)) {
+        split = follow_split(follower, path, follower->image->insns.items[at].condition);
+        follow_told_apart(follower, path, at, follow_apart(follower, path, split), false);
     }
     if (follower->mode == FOLLOW_BRANCHES)
-        TRY(note_branch(follower, way, split));
-    if (block->end == FLOW_TAIL && (way->alive & split.yes) != 0) {
-        struct way tail = *way;
+        TRY(note_branch(follower, path, split));
+    if (block->end == FLOW_TAIL && (path->alive & split.yes) != 0) {
+        struct follow_path tail = *path;
         tail.alive &= split.yes;
         follow_passed(follower, &tail, at, block->callee);
     }
     for (uint32_t i = 0; i < block->out_count; i++) {
         struct flow_edge edge = follower->image->edges.items[block->edges_out + i];
-        TRY(follow_go_to(follower, way, edge.block, edge.way == FLOW_TAKEN ? split.yes : split.no));
+        TRY(follow_go_to(follower, path, edge.block,
+                         edge.kind == FLOW_TAKEN ? split.yes : split.no));
     }
     return NULL;
 }
 
-// A switch: where does each lane go?
-static struct error *leave_by_table(struct follower *follower, struct way *way, uint32_t at)
+// A switch: finds out where each lane goes.
+static struct error *leave_by_table(struct follower *follower, struct follow_path *path,
+                                    uint32_t at)
 {
     const struct flow_image *image = follower->image;
-    const struct flow_block *block = &image->blocks.items[way->block];
-    const struct isa_fact *fact = &image->facts.items[at];
-    uint16_t target = fact->src < ISA_REGISTERS
-                          ? way->machine.registers[fact->src]
-                          : machine_load(&way->machine, &follower->contents, image, at, 8);
+    const struct flow_block *block = &image->blocks.items[path->block];
+    const struct isa_insn *insn = &image->insns.items[at];
+    uint16_t target = insn->src < ISA_REGISTERS
+                          ? path->machine.registers[insn->src]
+                          : machine_load(&path->machine, &follower->contents, image, at, 8);
     if (block->out_count == 0) {
-        // With the frame gone, it is a tail call to somebody unknown.
+        // The frame is gone, so this is a tail call to an unknown function.
         const struct content *stack =
-            content_at(&follower->contents, way->machine.registers[ISA_STACK]);
+            content_at(&follower->contents, path->machine.registers[ISA_STACK]);
         if (stack->kind == CONTENT_ADDRESS && stack->base == BASE_FRAME && stack->offset == 0)
-            follow_passed(follower, way, at, FLOW_NONE);
+            follow_passed(follower, path, at, FLOW_NONE);
         else
             follower->outcome.lost = true;
         return NULL;
@@ -75,13 +78,13 @@ static struct error *leave_by_table(struct follower *follower, struct way *way, 
             int64_t address;
             bool known = content_number(&follower->contents, target, lane, &address);
             bool here =
-                known && (uint64_t)address == flow_address(image, &image->facts.items[to->first]);
+                known && (uint64_t)address == flow_address(image, &image->insns.items[to->first]);
             split.yes |= !known || here ? 1ull << lane : 0;
             split.no |= !known || !here ? 1ull << lane : 0;
         }
-        apart |= follow_apart(follower, way, split);
+        apart |= follow_apart(follower, path, split);
     }
-    follow_told(follower, way, at, apart, false);
+    follow_told_apart(follower, path, at, apart, false);
     for (uint32_t i = 0; i < block->out_count; i++) {
         uint32_t to = image->edges.items[block->edges_out + i].block;
         uint64_t lanes = 0;
@@ -89,10 +92,10 @@ static struct error *leave_by_table(struct follower *follower, struct way *way, 
             int64_t address;
             if (!content_number(&follower->contents, target, lane, &address) ||
                 (uint64_t)address ==
-                    flow_address(image, &image->facts.items[image->blocks.items[to].first]))
+                    flow_address(image, &image->insns.items[image->blocks.items[to].first]))
                 lanes |= 1ull << lane;
         }
-        TRY(follow_go_to(follower, way, to, lanes));
+        TRY(follow_go_to(follower, path, to, lanes));
     }
     return NULL;
 }
@@ -106,7 +109,8 @@ static bool comes_back(const struct flow_image *image, const struct flow_block *
                : image->functions.items[block->callee].returns;
 }
 
-// A function that finds its stack overwritten ends the program whatever the result was.
+// Whether a call ends the program because of the result. __stack_chk_fail does not count: it ends
+// the program whatever the result was.
 static bool ends_program(const struct flow_image *image, const struct flow_block *block)
 {
     return !comes_back(image, block) &&
@@ -115,90 +119,91 @@ static bool ends_program(const struct flow_image *image, const struct flow_block
                     "__stack_chk_fail") == 0);
 }
 
-struct error *follow_go_on(struct follower *follower, struct way *way)
+struct error *follow_go_on(struct follower *follower, struct follow_path *path)
 {
-    const struct flow_block *block = &follower->image->blocks.items[way->block];
+    const struct flow_block *block = &follower->image->blocks.items[path->block];
     for (uint32_t i = 0; i < block->out_count; i++)
-        TRY(follow_go_to(follower, way, follower->image->edges.items[block->edges_out + i].block,
+        TRY(follow_go_to(follower, path, follower->image->edges.items[block->edges_out + i].block,
                          ~0ull));
     return NULL;
 }
 
-static struct error *leave_by_call(struct follower *follower, struct way *way, uint32_t at)
+static struct error *leave_by_call(struct follower *follower, struct follow_path *path, uint32_t at)
 {
     const struct flow_image *image = follower->image;
-    const struct flow_block *block = &image->blocks.items[way->block];
-    const struct isa_fact *fact = &image->facts.items[at];
-    if (way->block == follower->start)
-        follower->outcome.retried |= way->asked;
+    const struct flow_block *block = &image->blocks.items[path->block];
+    const struct isa_insn *insn = &image->insns.items[at];
+    if (path->block == follower->start)
+        follower->outcome.retried |= path->errno_checked;
     if (ends_program(image, block))
-        follower->outcome.dies |= follow_failed(follower, way);
-    if (way->block == follower->start || !comes_back(image, block))
+        follower->outcome.dies |= follow_failed(follower, path);
+    if (path->block == follower->start || !comes_back(image, block))
         return NULL;
-    if (fact->src < ISA_REGISTERS &&
-        content_derived(&follower->contents, way->machine.registers[fact->src]))
-        follow_used(follower, way, at, SITE_DEREFERENCED);
-    if (before_is_error_location(image, block->callee)) {
-        machine_after_call(&way->machine, &follower->contents);
-        way->machine.registers[ISA_RETURN] = content_of_address(&follower->contents, BASE_ERROR, 0);
-        return follow_go_on(follower, way);
+    if (insn->src < ISA_REGISTERS &&
+        content_derived(&follower->contents, path->machine.registers[insn->src]))
+        follow_used(follower, path, at, SITE_DEREFERENCED);
+    if (reaching_is_errno_location(image, block->callee)) {
+        machine_after_call(&path->machine, &follower->contents);
+        path->machine.registers[ISA_RETURN] =
+            content_of_address(&follower->contents, BASE_ERROR, 0);
+        return follow_go_on(follower, path);
     }
     bool returned = false;
     if (block->callee != FLOW_NONE && !flow_callee_is_import(block->callee))
-        TRY(follow_into(follower, way, at, block->callee, &returned));
-    follow_passed(follower, way, at, block->callee);
-    way->fresh = false;
-    machine_after_call(&way->machine, &follower->contents);
+        TRY(follow_into(follower, path, at, block->callee, &returned));
+    follow_passed(follower, path, at, block->callee);
+    path->errno_fresh = false;
+    machine_after_call(&path->machine, &follower->contents);
     if (returned)
-        way->machine.registers[ISA_RETURN] =
+        path->machine.registers[ISA_RETURN] =
             content_of_lanes(&follower->contents, follower->inner->outcome.returned_known,
                              follower->inner->outcome.returned_numbers, true);
-    return follow_go_on(follower, way);
+    return follow_go_on(follower, path);
 }
 
-// A tail call; what it gives back is what the function returns.
-static struct error *leave_by_tail(struct follower *follower, struct way *way, uint32_t at)
+// A tail call: what the callee returns, this function returns.
+static struct error *leave_by_tail(struct follower *follower, struct follow_path *path, uint32_t at)
 {
-    uint32_t callee = follower->image->blocks.items[way->block].callee;
+    uint32_t callee = follower->image->blocks.items[path->block].callee;
     bool returned = false;
     if (callee != FLOW_NONE && !flow_callee_is_import(callee))
-        TRY(follow_into(follower, way, at, callee, &returned));
-    follow_passed(follower, way, at, callee);
-    if (!returned || follower->mode == FOLLOW_NO_END)
+        TRY(follow_into(follower, path, at, callee, &returned));
+    follow_passed(follower, path, at, callee);
+    if (!returned || follower->mode == FOLLOW_VOID)
         return NULL;
-    way->machine.registers[ISA_RETURN] =
+    path->machine.registers[ISA_RETURN] =
         content_of_lanes(&follower->contents, follower->inner->outcome.returned_known,
                          follower->inner->outcome.returned_numbers, true);
-    follow_returned(follower, way, at);
+    follow_returned(follower, path, at);
     return NULL;
 }
 
-struct error *follow_leave_block(struct follower *follower, struct way *way, uint32_t at)
+struct error *follow_leave_block(struct follower *follower, struct follow_path *path, uint32_t at)
 {
-    const struct flow_block *block = &follower->image->blocks.items[way->block];
+    const struct flow_block *block = &follower->image->blocks.items[path->block];
     switch (block->end) {
     case FLOW_CALLS:
-        return leave_by_call(follower, way, at);
+        return leave_by_call(follower, path, at);
     case FLOW_RETURNS:
-        if (follower->mode != FOLLOW_NO_END)
-            follow_returned(follower, way, at);
+        if (follower->mode != FOLLOW_VOID)
+            follow_returned(follower, path, at);
         return NULL;
     case FLOW_STOPS:
-        follower->outcome.dies |= follow_failed(follower, way);
+        follower->outcome.dies |= follow_failed(follower, path);
         return NULL;
     default:
         break;
     }
-    switch (follower->image->facts.items[at].kind) {
+    switch (follower->image->insns.items[at].kind) {
     case ISA_BRANCH:
-        return leave_by_branch(follower, way, at);
+        return leave_by_branch(follower, path, at);
     case ISA_JUMP_INDIRECT:
-        return block->end == FLOW_TAIL ? leave_by_tail(follower, way, at)
-                                       : leave_by_table(follower, way, at);
+        return block->end == FLOW_TAIL ? leave_by_tail(follower, path, at)
+                                       : leave_by_table(follower, path, at);
     default:
         if (block->end == FLOW_TAIL)
-            TRY(leave_by_tail(follower, way, at));
+            TRY(leave_by_tail(follower, path, at));
         follower->outcome.lost |= block->end == FLOW_UNKNOWN;
-        return follow_go_on(follower, way);
+        return follow_go_on(follower, path);
     }
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See follow.h. A *way* is a path from the call on with the results that are possible there. It
-// ends when failures are told apart from success, when nothing is left of the result, or with the
-// function. Ways that enter a block in the same state are followed once; a budget bounds the rest.
+// Follows the result of a call along paths through the function. A path carries the lanes that are
+// possible on it. It ends when failures are told apart from success, when nothing holds the result
+// any more, or when the function ends. Paths that enter a block in the same state are followed
+// once. A budget limits the work.
 #include "callsite/follow-internal.h"
 
 #include "base/cleanup.h"
-#include "callsite/before.h"
+#include "callsite/reaching.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ENTERED     6     // functions that are entered with the result
-#define MOST_INNER_FACTS 1500  // instructions of these
-#define MOST_FACTS       20000 // instructions that are looked at for one call
-#define MOST_WAYS        1500
-#define MOST_SEEN        3072 // states
-#define LONGEST_WAY      1500 // instructions: results are checked soon or never
-#define LONGEST_QUESTION 40   // instructions from the call to a comparison of errno
+#define MOST_ENTERED        6     // functions entered because the result is passed to them
+#define MOST_INNER_INSNS    1500  // looked at in each of these
+#define MOST_INSNS          20000 // looked at for one call
+#define MOST_PATHS          1500
+#define MOST_SEEN           3072 // states
+#define LONGEST_PATH        1500 // instructions: results are checked soon or never
+#define LONGEST_ERRNO_CHECK 40   // instructions from the call to a comparison of errno
 
 struct error *follower_new(const struct flow_image *image, struct follower **ret_follower)
 {
@@ -40,7 +41,7 @@ void follower_free(struct follower *follower)
         return;
     follower_free(follower->inner);
     contents_deinit(&follower->contents);
-    ARRAY_DEINIT(&follower->ways);
+    ARRAY_DEINIT(&follower->paths);
     ARRAY_DEINIT(&follower->branches);
     ARRAY_DEINIT(&follower->left);
     map_deinit(&follower->seen);
@@ -71,84 +72,85 @@ static bool is_held(const struct follower *follower, const struct machine *machi
     return machine_flags_derived(machine, &follower->contents);
 }
 
-static bool is_followed(const struct follower *follower, const struct way *way)
+static bool is_followed(const struct follower *follower, const struct follow_path *path)
 {
-    const struct machine *machine = &way->machine;
-    bool failed = follow_failed(follower, way);
-    if (follower->mode == FOLLOW_THIN && failed)
-        return true; // does a failure come back to the caller?
-    if (failed && way->fresh && way->distance < LONGEST_QUESTION)
-        return true; // is errno looked at?
-    if ((follower->mode == FOLLOW_PLAIN || follower->mode == FOLLOW_NO_END) && !way->asked &&
-        follow_untold(follower, way) == 0)
+    const struct machine *machine = &path->machine;
+    bool failed = follow_failed(follower, path);
+    if (follower->mode == FOLLOW_WRAPPER && failed)
+        return true; // to see whether a failure is returned to the caller
+    if (failed && path->errno_fresh && path->distance < LONGEST_ERRNO_CHECK)
+        return true; // to see whether errno is compared
+    if ((follower->mode == FOLLOW_PLAIN || follower->mode == FOLLOW_VOID) && !path->errno_checked &&
+        follow_not_told_apart(follower, path) == 0)
         return false;
-    if (follower->mode == FOLLOW_SUCCESS && way->alive != 0 && failed)
+    if (follower->mode == FOLLOW_SUCCESS && path->alive != 0 && failed)
         return false;
-    return is_held(follower, machine) || (way->fresh && way->distance < 8);
+    return is_held(follower, machine) || (path->errno_fresh && path->distance < 8);
 }
 
-static struct error *leave(struct follower *follower, const struct way *way)
+static struct error *note_left(struct follower *follower, const struct follow_path *path)
 {
-    if (follower->mode != FOLLOW_BRANCHES || follow_failed(follower, way))
+    if (follower->mode != FOLLOW_BRANCHES || follow_failed(follower, path))
         return NULL;
     uint32_t *left = ARRAY_ADD(&follower->left);
     if (left == NULL)
         return error_no_memory();
-    *left = way->block;
+    *left = path->block;
     return NULL;
 }
 
-static struct error *push(struct follower *follower, const struct way *way)
+static struct error *push(struct follower *follower, const struct follow_path *path)
 {
-    if (way->alive == 0)
+    if (path->alive == 0)
         return NULL;
-    if (!is_followed(follower, way) || way->distance > LONGEST_WAY)
-        return leave(follower, way);
-    if (follower->ways.count >= MOST_WAYS || follower->seen.count >= MOST_SEEN) {
+    if (!is_followed(follower, path) || path->distance > LONGEST_PATH)
+        return note_left(follower, path);
+    if (follower->paths.count >= MOST_PATHS || follower->seen.count >= MOST_SEEN) {
         follower->outcome.cut = true;
         return NULL;
     }
     bool new, enough;
-    TRY(follow_is_new(follower, way, &new));
+    TRY(follow_is_new(follower, path, &new));
     if (!new)
         return NULL;
-    TRY(follow_is_enough(follower, way, &enough));
+    TRY(follow_is_enough(follower, path, &enough));
     if (enough)
-        return leave(follower, way);
-    struct way *added = ARRAY_ADD(&follower->ways);
+        return note_left(follower, path);
+    struct follow_path *added = ARRAY_ADD(&follower->paths);
     if (added == NULL)
         return error_no_memory();
-    *added = *way;
+    *added = *path;
     return NULL;
 }
 
-// Where failures that were asked about lead to while they could still be told apart, and successes.
-static void note_join(struct follower *follower, const struct way *way, const struct way *from)
+// Records which blocks are entered by failures whose errno was compared, as long as they could
+// still be told apart, and which by successes.
+static void note_join(struct follower *follower, const struct follow_path *path,
+                      const struct follow_path *from)
 {
-    bool success = (way->alive & follower->candidates->successes) != 0;
-    bool first = from->block == way->asked_in;
-    bool failure =
-        follow_failed(follower, way) && way->asked && (first || is_held(follower, &way->machine));
+    bool success = (path->alive & follower->possible->successes) != 0;
+    bool first = from->block == path->errno_checked_in;
+    bool failure = follow_failed(follower, path) && path->errno_checked &&
+                   (first || is_held(follower, &path->machine));
     unsigned i = 0;
-    if (way->alive == 0 || way->block == follower->start || (!failure && !success))
+    if (path->alive == 0 || path->block == follower->start || (!failure && !success))
         return;
-    while (i < follower->join_count && follower->joins[i].block != way->block)
+    while (i < follower->join_count && follower->joins[i].block != path->block)
         i++;
     if (i == JOINS) {
-        follower->used_failed = true; // nobody knows
+        follower->used_failed = true; // no room: assume the worst for is_forgotten()
         return;
     }
     if (i == follower->join_count)
-        follower->joins[follower->join_count++] = (struct join){.block = way->block};
+        follower->joins[follower->join_count++] = (struct join){.block = path->block};
     follower->joins[i].by_failure |= failure;
     follower->joins[i].by_success |= success;
     follower->joins[i].failure_first |= failure && first;
-    follower->joins[i].success_first |= success && (way->alive & follower->failures) == 0 &&
+    follower->joins[i].success_first |= success && (path->alive & follower->failures) == 0 &&
                                         (from->alive & follower->failures) != 0;
 }
 
-// Failures of which errno does not say that the call was interrupted go where successes go, and
-// nobody looks at them there.
+// Whether failures other than EINTR go where successes go, and no code checks them there.
 static bool is_forgotten(const struct follower *follower)
 {
     bool some = false;
@@ -161,52 +163,51 @@ static bool is_forgotten(const struct follower *follower)
     return some && !follower->used_failed && !follower->outcome.cut && !follower->outcome.lost;
 }
 
-struct error *follow_go_to(struct follower *follower, const struct way *way, uint32_t block,
-                           uint64_t lanes)
+struct error *follow_go_to(struct follower *follower, const struct follow_path *path,
+                           uint32_t block, uint64_t lanes)
 {
-    struct way next = *way;
+    struct follow_path next = *path;
     next.alive &= lanes;
     next.block = block;
     next.at = follower->image->blocks.items[block].first;
     if (follower->mode == FOLLOW_RETRY)
-        note_join(follower, &next, way);
+        note_join(follower, &next, path);
     return push(follower, &next);
 }
 
-static struct error *follow(struct follower *follower, struct way way)
+static struct error *follow(struct follower *follower, struct follow_path path)
 {
-    const struct flow_block *block = &follower->image->blocks.items[way.block];
+    const struct flow_block *block = &follower->image->blocks.items[path.block];
     uint32_t last = block->first + block->count - 1;
-    uint8_t kind = follower->image->facts.items[last].kind;
+    uint8_t kind = follower->image->insns.items[last].kind;
     bool transfers = kind == ISA_CALL || kind == ISA_CALL_INDIRECT || kind == ISA_JUMP ||
-                     kind == ISA_JUMP_INDIRECT || kind == ISA_BRANCH || kind == ISA_LEAVE_FUNCTION;
-    for (; way.at <= last; way.at++) {
-        struct way other;
+                     kind == ISA_JUMP_INDIRECT || kind == ISA_BRANCH || kind == ISA_RET;
+    for (; path.at <= last; path.at++) {
+        struct follow_path other;
         bool forked;
-        way.distance++;
+        path.distance++;
         follower->budget--;
-        if (way.at == last && transfers && kind != ISA_CALL_INDIRECT && kind != ISA_JUMP_INDIRECT)
+        if (path.at == last && transfers && kind != ISA_CALL_INDIRECT && kind != ISA_JUMP_INDIRECT)
             break;
-        if (way.at == last && transfers) { // looks at the memory operand, too
-            struct machine before = way.machine;
-            follow_step(follower, &way, way.at, &other, &forked);
-            way.machine = before;
+        if (path.at == last && transfers) { // for the memory operand
+            struct machine before = path.machine;
+            follow_step(follower, &path, path.at, &other, &forked);
+            path.machine = before;
             break;
         }
-        follow_step(follower, &way, way.at, &other, &forked);
-        if (forked && way.at < last) {
-            other.at = way.at + 1;
+        follow_step(follower, &path, path.at, &other, &forked);
+        if (forked && path.at < last) {
+            other.at = path.at + 1;
             TRY(push(follower, &other));
         }
     }
-    return follow_leave_block(follower, &way, last);
+    return follow_leave_block(follower, &path, last);
 }
 
 #define LONGEST_PRELUDE 6 // blocks
 
-// What is known before the call, from the blocks that must have come before it: constants,
-// pointers that are the same as others.
-static void play_before(struct follower *follower, struct machine *machine)
+// Executes the blocks that always come before the call, to know constants and equal pointers.
+static void run_prelude(struct follower *follower, struct machine *machine)
 {
     const struct flow_image *image = follower->image;
     uint32_t chain[LONGEST_PRELUDE] = {follower->start};
@@ -222,31 +223,31 @@ static void play_before(struct follower *follower, struct machine *machine)
     while (count-- > 0) {
         const struct flow_block *block = &image->blocks.items[chain[count]];
         for (uint32_t i = 0; i < block->count; i++) {
-            const struct isa_fact *fact = &image->facts.items[block->first + i];
-            if (fact->kind == ISA_SELECT)
-                machine->registers[fact->dst & 15] = CONTENT_UNKNOWN;
-            else if (fact->kind < ISA_CALL || fact->kind == ISA_SYSCALL)
+            const struct isa_insn *insn = &image->insns.items[block->first + i];
+            if (insn->kind == ISA_SELECT)
+                machine->registers[insn->dst & 15] = CONTENT_UNKNOWN;
+            else if (insn->kind < ISA_CALL || insn->kind == ISA_SYSCALL)
                 machine_step(machine, &follower->contents, image, block->first + i);
         }
         if (block->end != FLOW_CALLS)
             continue;
         machine_after_call(machine, &follower->contents);
-        if (before_is_error_location(image, block->callee))
+        if (reaching_is_errno_location(image, block->callee))
             machine->registers[ISA_RETURN] = content_of_address(&follower->contents, BASE_ERROR, 0);
     }
 }
 
-static struct error *start(struct follower *follower, const struct candidates *candidates,
+static struct error *start(struct follower *follower, const struct possible_results *possible,
                            const int64_t *numbers, uint64_t failures, enum follow_mode mode)
 {
-    TRY(contents_start(&follower->contents, candidates->lanes));
+    TRY(contents_start(&follower->contents, possible->lanes));
     map_clear(&follower->seen);
     map_clear(&follower->similar);
-    memcpy(follower->numbers, numbers, candidates->lanes * sizeof *numbers);
-    follower->candidates = candidates;
+    memcpy(follower->numbers, numbers, possible->lanes * sizeof *numbers);
+    follower->possible = possible;
     follower->failures = failures;
-    follower->outcome = (struct outcome){.passed_to = FLOW_NONE};
-    follower->ways.count = follower->next = 0;
+    follower->outcome = (struct follow_outcome){.passed_to = FLOW_NONE};
+    follower->paths.count = follower->next = 0;
     follower->start = FLOW_NONE;
     follower->searched = follower->errno_registers = 0;
     follower->mode = mode;
@@ -259,12 +260,12 @@ static struct error *start(struct follower *follower, const struct candidates *c
 static struct error *run(struct follower *follower, int64_t budget)
 {
     follower->budget = budget;
-    while (follower->next < follower->ways.count) {
+    while (follower->next < follower->paths.count) {
         if (follower->budget < 0) {
             follower->outcome.cut = true;
             break;
         }
-        TRY(follow(follower, follower->ways.items[follower->next++]));
+        TRY(follow(follower, follower->paths.items[follower->next++]));
     }
     if (follower->contents.short_of_memory)
         return error_no_memory();
@@ -278,59 +279,61 @@ static struct error *run(struct follower *follower, int64_t budget)
 }
 
 struct error *follower_run(struct follower *follower, uint32_t block,
-                           const struct candidates *candidates, uint64_t known,
+                           const struct possible_results *possible, uint64_t known,
                            const int64_t *numbers, uint64_t failures, enum follow_mode mode,
-                           struct outcome *ret_outcome)
+                           struct follow_outcome *ret_outcome)
 {
-    struct way way = {.alive = (1ull << candidates->lanes) - 1, .block = block, .fresh = true};
-    TRY(start(follower, candidates, numbers, failures, mode));
+    struct follow_path path = {
+        .alive = (1ull << possible->lanes) - 1, .block = block, .errno_fresh = true};
+    TRY(start(follower, possible, numbers, failures, mode));
     follower->start = block;
-    play_before(follower, &way.machine);
-    way.machine.registers[ISA_RETURN] = content_of_lanes(&follower->contents, known, numbers, true);
-    TRY(follow_go_on(follower, &way));
-    TRY(run(follower, MOST_FACTS));
+    run_prelude(follower, &path.machine);
+    path.machine.registers[ISA_RETURN] =
+        content_of_lanes(&follower->contents, known, numbers, true);
+    TRY(follow_go_on(follower, &path));
+    TRY(run(follower, MOST_INSNS));
     *ret_outcome = follower->outcome;
     return NULL;
 }
 
-// Into a function of the image, which gets `numbers` in a register.
+// Follows `numbers` through a function of the image that gets them in a register.
 static struct error *enter(struct follower *inner, uint32_t function, uint8_t reg,
                            const struct follower *outer, uint64_t known, const int64_t *numbers)
 {
     const struct flow_function *entered = &inner->image->functions.items[function];
     if (entered->block_count == 0)
         return NULL;
-    struct way way = {.alive = (1ull << outer->candidates->lanes) - 1};
-    TRY(start(inner, outer->candidates, numbers, outer->failures, FOLLOW_PLAIN));
-    machine_start(&way.machine, &inner->contents, 0, FLOW_LOST);
-    way.machine.registers[reg] = content_of_lanes(&inner->contents, known, numbers, true);
-    TRY(follow_go_to(inner, &way, entered->first_block, ~0ull));
-    return run(inner, MOST_INNER_FACTS);
+    struct follow_path path = {.alive = (1ull << outer->possible->lanes) - 1};
+    TRY(start(inner, outer->possible, numbers, outer->failures, FOLLOW_PLAIN));
+    machine_start(&path.machine, &inner->contents, 0, FLOW_LOST);
+    path.machine.registers[reg] = content_of_lanes(&inner->contents, known, numbers, true);
+    TRY(follow_go_to(inner, &path, entered->first_block, ~0ull));
+    return run(inner, MOST_INNER_INSNS);
 }
 
-struct error *follow_into(struct follower *follower, struct way *way, uint32_t at,
+struct error *follow_into(struct follower *follower, struct follow_path *path, uint32_t at,
                           uint32_t function, bool *ret_returned)
 {
     struct follower *inner = follower->inner;
     int64_t numbers[CONTENT_LANES] = {0};
     *ret_returned = false;
-    // What is checked after it was used elsewhere is checked for other reasons.
-    if (inner == NULL || follower->entered == MOST_ENTERED || way->used ||
-        follow_untold(follower, way) == 0)
+    // After a use, a check inside the function has other reasons.
+    if (inner == NULL || follower->entered == MOST_ENTERED || path->used ||
+        follow_not_told_apart(follower, path) == 0)
         return NULL;
-    uint8_t reg = follow_argument(follower, way);
+    uint8_t reg = follow_argument(follower, path);
     if (reg == ISA_NONE)
         return NULL;
     follower->entered++;
-    const struct content *item = content_at(&follower->contents, way->machine.registers[reg]);
+    const struct content *item = content_at(&follower->contents, path->machine.registers[reg]);
     for (unsigned i = 0; i < follower->contents.lanes; i++)
         numbers[i] = follower->contents.numbers.items[item->first + i];
     TRY(enter(inner, function, reg, follower, item->known, numbers));
-    const struct outcome *outcome = &inner->outcome;
-    if (!outcome->dangerous && outcome->told != 0) {
-        follow_told(follower, way, at, outcome->told, false);
-        follower->outcome.called_on |= outcome->told;
+    const struct follow_outcome *outcome = &inner->outcome;
+    if (!outcome->dangerous && outcome->told_apart != 0) {
+        follow_told_apart(follower, path, at, outcome->told_apart, false);
+        follower->outcome.called_on |= outcome->told_apart;
     }
-    *ret_returned = outcome->returned_untold != 0;
+    *ret_returned = outcome->returned_not_told_apart != 0;
     return NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See identity.h.
+// Hashes the code of a function without what changes when only addresses change.
 #include "callsite/identity.h"
 
 #include "elf/tables.h"
@@ -21,7 +21,7 @@ static uint64_t mix_number(uint64_t hash, uint64_t number)
     return mix(hash, &number, sizeof number);
 }
 
-// The name of a function, as far as it has one that lasts.
+// Mixes in the name of a function, if it has one that stays the same in other builds.
 static uint64_t mix_callee(uint64_t hash, const struct flow_image *image, uint32_t callee)
 {
     if (callee == FLOW_NONE)
@@ -35,7 +35,7 @@ static uint64_t mix_callee(uint64_t hash, const struct flow_image *image, uint32
                                   : mix(hash, "local", 5);
 }
 
-// Offsets to where data and functions happen to lie are zeroed: the four bytes that hold one.
+// Zeroes the four bytes that hold a distance to data or a function.
 static void forget_distance(unsigned char *bytes, size_t size, int64_t distance)
 {
     int32_t wanted = (int32_t)distance;
@@ -46,29 +46,29 @@ static void forget_distance(unsigned char *bytes, size_t size, int64_t distance)
         }
 }
 
-static uint64_t mix_fact(uint64_t hash, const struct flow_image *image, const struct isa_fact *fact,
+static uint64_t mix_insn(uint64_t hash, const struct flow_image *image, const struct isa_insn *insn,
                          uint64_t start)
 {
     unsigned char bytes[LONGEST_INSTRUCTION];
-    uint64_t address = flow_address(image, fact);
-    size_t there, size = fact->length < sizeof bytes ? fact->length : sizeof bytes;
+    uint64_t address = flow_address(image, insn);
+    size_t there, size = insn->length < sizeof bytes ? insn->length : sizeof bytes;
     const unsigned char *code = elf_object_bytes(image->object, address, &there);
     if (code == NULL || there < size)
-        return mix_number(hash, fact->kind);
+        return mix_number(hash, insn->kind);
     memcpy(bytes, code, size);
-    switch (fact->kind) {
+    switch (insn->kind) {
     case ISA_CALL:
-        return mix(hash, bytes, 1); // whom it calls is in the block
+        return mix(hash, bytes, 1); // the callee is mixed in by name
     case ISA_JUMP:
     case ISA_BRANCH: // short and long forms of the same jump differ with distances
-        return mix_number(mix_number(hash, (uint64_t)fact->kind << 8 | fact->condition),
-                          flow_function_at(image, (uint64_t)fact->value) ==
+        return mix_number(mix_number(hash, (uint64_t)insn->kind << 8 | insn->condition),
+                          flow_function_at(image, (uint64_t)insn->value) ==
                                   flow_function_at(image, start)
-                              ? (uint64_t)fact->value - start
+                              ? (uint64_t)insn->value - start
                               : 0);
     default:
-        if ((fact->flags & ISA_MEMORY) != 0 && fact->base == ISA_PC)
-            forget_distance(bytes, size, fact->displacement - (int64_t)(address + fact->length));
+        if ((insn->flags & ISA_MEMORY) != 0 && insn->base == ISA_PC)
+            forget_distance(bytes, size, insn->displacement - (int64_t)(address + insn->length));
         return mix(hash, bytes, size);
     }
 }
@@ -82,10 +82,10 @@ uint64_t site_identity(const struct flow_image *image, const struct site *site)
         for (uint32_t i = 0; i < part->block_count; i++) {
             const struct flow_block *block = &image->blocks.items[part->first_block + i];
             for (uint32_t j = 0; j < block->count; j++) {
-                const struct isa_fact *fact = &image->facts.items[block->first + j];
-                hash = mix_fact(hash, image, fact, part->start);
-                position += flow_address(image, fact) < site->address &&
-                            flow_address(image, fact) >= owner->start;
+                const struct isa_insn *insn = &image->insns.items[block->first + j];
+                hash = mix_insn(hash, image, insn, part->start);
+                position += flow_address(image, insn) < site->address &&
+                            flow_address(image, insn) >= owner->start;
             }
             if (block->end == FLOW_CALLS || block->end == FLOW_TAIL)
                 hash = mix_callee(hash, image, block->callee);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See imports.h. The files of the cache are those of profiles; the key says that it is about
-// imports.
+// Works out what the imports of a module can fail with, and keeps that in the cache of profiles,
+// under a key of its own.
 #include "callsite/imports.h"
 
 #include "base/cleanup.h"
 
 #include <string.h>
 
-// Numbers of sets are those of the profile set; the profile has its own. What depends on arguments
-// is nothing that holds for every call.
+// Copies an error set from the profile set into the profile. A value that depends on arguments
+// does not hold for every call and becomes VALUE_OTHER.
 static struct error *move_value(const struct profile_set *set, struct profile *profile,
                                 struct value *value)
 {
@@ -55,7 +55,7 @@ static struct error *work_out(struct profile_set *set, size_t module,
     return NULL;
 }
 
-// Whether a remembered profile is really about these imports.
+// Whether a cached profile is really about these imports.
 static bool is_about(const struct profile *profile, const struct flow_image *image)
 {
     if (profile->functions.count != image->imports.count)

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See judge.h.
+// Classifies a site by what was found on the paths from the call, and by what the callers check.
 #include "callsite/judge.h"
 
-void judge_ways(struct site *site, const struct outcome *outcome, uint64_t failures)
+void judge_paths(struct site *site, const struct follow_outcome *outcome, uint64_t failures)
 {
-    site->unchecked = failures & ~outcome->told;
-    site->class = outcome->told == 0     ? SITE_UNCHECKED
-                  : site->unchecked == 0 ? SITE_CHECKED
-                                         : SITE_PARTLY;
+    site->unchecked = failures & ~outcome->told_apart;
+    site->class = outcome->told_apart == 0 ? SITE_UNCHECKED
+                  : site->unchecked == 0   ? SITE_CHECKED
+                                           : SITE_PARTLY;
     site->use = outcome->use;
     site->use_address = outcome->use_address;
     site->argument = outcome->argument;
     site->passed_to = outcome->passed_to;
-    if (outcome->told != 0) {
+    if (outcome->told_apart != 0) {
         site->check_address = outcome->check_address;
-        site->place = outcome->errors == outcome->told      ? SITE_PLACE_ERRNO
-                      : outcome->called_on == outcome->told ? SITE_PLACE_CALLED_ON
-                                                            : SITE_PLACE_HERE;
+        site->place = outcome->errors == outcome->told_apart      ? SITE_PLACE_ERRNO
+                      : outcome->called_on == outcome->told_apart ? SITE_PLACE_CALLED_ON
+                                                                  : SITE_PLACE_HERE;
         site->check = !outcome->dangerous      ? SITE_CHECK_BEFORE
                       : outcome->checked_after ? SITE_CHECK_AFTER
                                                : SITE_CHECK_SOME;
@@ -30,7 +30,7 @@ void judge_ways(struct site *site, const struct outcome *outcome, uint64_t failu
             site->unchecked = failures;
             site->use = outcome->use;
         }
-    } else if (!outcome->dangerous && outcome->returned_untold == 0 &&
+    } else if (!outcome->dangerous && outcome->returned_not_told_apart == 0 &&
                (outcome->cut || outcome->lost)) {
         site->class = SITE_UNKNOWN;
         site->reason = outcome->cut ? "more ways than the budget allows to follow"
@@ -38,35 +38,36 @@ void judge_ways(struct site *site, const struct outcome *outcome, uint64_t failu
     }
 }
 
-// What the callers do decides for those failures that they get.
-void judge_by_callers(struct site *site, const struct asked *asked)
+void judge_by_callers(struct site *site, const struct caller_checks *checks)
 {
-    site->callers = asked->callers;
-    site->callers_checked = asked->checked;
-    if (asked->callers == 0) {
+    site->callers = checks->callers;
+    site->callers_checked = checks->checked;
+    if (checks->callers == 0) {
         if (site->class == SITE_UNCHECKED && site->use == SITE_RETURNED) {
             site->class = SITE_UNKNOWN;
             site->reason = "returned to callers that are not known";
         }
         return;
     }
-    if (asked->by_some == 0)
+    if (checks->by_some == 0)
         return;
     if (site->class == SITE_UNCHECKED || site->class == SITE_UNKNOWN) {
         site->place = SITE_PLACE_CALLERS;
-        site->check = asked->checked == asked->callers ? SITE_CHECK_BEFORE : SITE_CHECK_SOME;
+        site->check = checks->checked == checks->callers ? SITE_CHECK_BEFORE : SITE_CHECK_SOME;
     }
-    site->unchecked &= ~asked->by_all;
+    site->unchecked &= ~checks->by_all;
     site->class = site->unchecked == 0 ? SITE_CHECKED : SITE_PARTLY;
     site->reason = NULL;
 }
 
-enum site_role judge_role(const struct candidates *candidates, const struct outcome *outcome)
+enum site_role judge_role(const struct possible_results *possible,
+                          const struct follow_outcome *outcome)
 {
-    if ((outcome->returned_same & candidates->successes) == 0)
+    if ((outcome->returned_same & possible->successes) == 0)
         return SITE_ROLE_NONE;
-    // Who ends the program for most failures returns some that are none: no memory of size zero.
-    if ((outcome->returned_same & candidates->failures) != 0 && !outcome->dies)
+    // A function that ends the program for most failures returns only those that are none, like
+    // NULL for no memory of size zero.
+    if ((outcome->returned_same & possible->failures) != 0 && !outcome->dies)
         return SITE_ROLE_PASSES;
-    return outcome->told != 0 ? SITE_ROLE_GUARDS : SITE_ROLE_NONE;
+    return outcome->told_apart != 0 ? SITE_ROLE_GUARDS : SITE_ROLE_NONE;
 }

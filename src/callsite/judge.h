@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From what was found on the ways from a call to what is said of the site.
+// Fills in a site from what was found on the paths from its call.
 #ifndef ORDEAL_CALLSITE_JUDGE_H
 #define ORDEAL_CALLSITE_JUDGE_H
 
 #include "callsite/follow.h"
 
-// Lanes told apart by those who get the result returned.
-struct asked {
+// What the callers of a function do with the failures that it returns. Masks are of lanes that all
+// callers, or some of them, tell apart.
+struct caller_checks {
     uint64_t by_all, by_some;
-    uint32_t callers, checked, used; // used: do anything with it at all
+    uint32_t callers, checked, used; // used: callers that do anything with the result
 };
 
-void judge_ways(struct site *site, const struct outcome *outcome, uint64_t failures);
-// What the callers do decides for those failures that they get.
-void judge_by_callers(struct site *site, const struct asked *asked);
-enum site_role judge_role(const struct candidates *candidates, const struct outcome *outcome);
+void judge_paths(struct site *site, const struct follow_outcome *outcome, uint64_t failures);
+// For failures that the callers get, their checks decide.
+void judge_by_callers(struct site *site, const struct caller_checks *checks);
+enum site_role judge_role(const struct possible_results *possible,
+                          const struct follow_outcome *outcome);
 
 #endif

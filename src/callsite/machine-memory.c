@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See machine.h. Memory is a handful of cells: those that hold what depends on the result, and
-// enough of the others to see that two pointers are the same.
+// The memory of the machine: a handful of cells. Cells that depend on the result stay longest. The
+// others are there to see that two pointers are the same.
 #include "callsite/machine-internal.h"
 
 #include "elf/tables.h"
@@ -8,31 +8,30 @@
 
 #include <string.h>
 
-#define INDEXED                                                                                    \
-    0x10000 // as an operation of content_combined(), which knows those of struct isa_fact
+#define INDEXED 0x10000 // an operation for content_combined(), beyond those of enum isa_kind
 
-static uint64_t made_up(uint32_t fact, unsigned what)
+static uint64_t made_up(uint32_t insn, unsigned what)
 {
-    return ((uint64_t)fact + 1) << 8 | what;
+    return ((uint64_t)insn + 1) << 8 | what;
 }
 
-// The content of a register, which gets a name if it has none.
-uint16_t machine_named(struct machine *machine, struct contents *contents, uint32_t fact, uint8_t r)
+uint16_t machine_named(struct machine *machine, struct contents *contents, uint32_t insn, uint8_t r)
 {
     if (machine->registers[r] == CONTENT_UNKNOWN)
-        machine->registers[r] = content_of_address(contents, made_up(fact, r), 0);
+        machine->registers[r] = content_of_address(contents, made_up(insn, r), 0);
     return machine->registers[r];
 }
 
-// Behind an index that is only known by name everything else is somewhere else.
+// Adds the index to an address. An unknown index gives a new base: only the same element is known
+// to be equal to it.
 static bool add_index(const struct machine *machine, struct contents *contents,
-                      const struct isa_fact *fact, struct cell *where)
+                      const struct isa_insn *insn, struct cell *where)
 {
-    unsigned scale = fact->flags & ISA_SCALE;
+    unsigned scale = insn->flags & ISA_SCALE;
     int64_t number;
-    if (fact->index >= ISA_REGISTERS)
+    if (insn->index >= ISA_REGISTERS)
         return false;
-    uint16_t index = machine->registers[fact->index];
+    uint16_t index = machine->registers[insn->index];
     if (content_constant(contents, index, &number)) {
         where->offset = (int64_t)((uint64_t)where->offset + ((uint64_t)number << scale));
         return true;
@@ -53,15 +52,15 @@ static bool add_index(const struct machine *machine, struct contents *contents,
 bool machine_address(struct machine *machine, struct contents *contents,
                      const struct flow_image *image, uint32_t at, struct cell *ret_where)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
-    struct cell where = {.base = BASE_GLOBAL, .offset = fact->displacement};
+    const struct isa_insn *insn = &image->insns.items[at];
+    struct cell where = {.base = BASE_GLOBAL, .offset = insn->displacement};
     int64_t number;
-    if ((fact->flags & ISA_THREAD) != 0)
+    if ((insn->flags & ISA_THREAD) != 0)
         where.base = BASE_THREAD;
-    if (fact->base < ISA_REGISTERS) {
-        uint16_t base = machine_named(machine, contents, at, fact->base);
+    if (insn->base < ISA_REGISTERS) {
+        uint16_t base = machine_named(machine, contents, at, insn->base);
         const struct content *item = content_at(contents, base);
-        if ((fact->flags & ISA_THREAD) != 0)
+        if ((insn->flags & ISA_THREAD) != 0)
             return false;
         if (content_constant(contents, base, &number)) {
             where.offset = (int64_t)((uint64_t)where.offset + (uint64_t)number);
@@ -72,7 +71,7 @@ bool machine_address(struct machine *machine, struct contents *contents,
             return false;
         }
     }
-    if (fact->index != ISA_NONE && !add_index(machine, contents, fact, &where))
+    if (insn->index != ISA_NONE && !add_index(machine, contents, insn, &where))
         return false;
     *ret_where = where;
     return true;
@@ -86,8 +85,8 @@ static void forget_cell(struct machine *machine, unsigned i)
     machine->cells[machine->cell_count] = (struct cell){0}; // machines are compared bytewise
 }
 
-// Whoever gets the address of a variable may fill it. Of one that holds the result it is assumed
-// that it is only looked at.
+// A function that gets the address of a variable may change it. A variable that holds the result is
+// assumed to be only read.
 static void forget_given(struct machine *machine, const struct contents *contents, uint8_t r)
 {
     const struct content *item = content_at(contents, machine->registers[r]);
@@ -139,25 +138,25 @@ static void write_cell(struct machine *machine, const struct contents *contents,
     machine->cells[machine->cell_count++] = where;
 }
 
-// A table in the file, read for every lane: the index depends on the result.
+// Reads a table of the file, once for every lane, because the index depends on the result.
 static uint16_t read_table(const struct machine *machine, struct contents *contents,
                            const struct flow_image *image, uint32_t at, unsigned width)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
+    const struct isa_insn *insn = &image->insns.items[at];
     int64_t base = 0, numbers[CONTENT_LANES];
     uint64_t known = 0;
-    if (fact->index >= ISA_REGISTERS || (fact->flags & ISA_THREAD) != 0 || width > 8 ||
-        !content_derived(contents, machine->registers[fact->index]) ||
-        (fact->base < ISA_REGISTERS &&
-         !content_constant(contents, machine->registers[fact->base], &base)))
+    if (insn->index >= ISA_REGISTERS || (insn->flags & ISA_THREAD) != 0 || width > 8 ||
+        !content_derived(contents, machine->registers[insn->index]) ||
+        (insn->base < ISA_REGISTERS &&
+         !content_constant(contents, machine->registers[insn->base], &base)))
         return CONTENT_UNKNOWN;
     for (unsigned i = 0; i < contents->lanes; i++) {
         int64_t index;
-        if (!content_number(contents, machine->registers[fact->index], i, &index))
+        if (!content_number(contents, machine->registers[insn->index], i, &index))
             continue;
         size_t size;
-        uint64_t address = (uint64_t)base + (uint64_t)fact->displacement +
-                           ((uint64_t)index << (fact->flags & ISA_SCALE));
+        uint64_t address = (uint64_t)base + (uint64_t)insn->displacement +
+                           ((uint64_t)index << (insn->flags & ISA_SCALE));
         const unsigned char *bytes = elf_object_bytes(image->object, address, &size);
         if (bytes == NULL || size < width)
             continue;
@@ -197,7 +196,7 @@ void machine_store(struct machine *machine, struct contents *contents,
     if (!machine_address(machine, contents, image, at, &where))
         return;
     where.content = content;
-    where.width = image->facts.items[at].width;
+    where.width = image->insns.items[at].width;
     write_cell(machine, contents, where);
 }
 

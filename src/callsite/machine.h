@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Registers, flags and the memory that matters, and what one instruction makes of them.
+// An abstract machine: registers, flags and a few memory cells, and what instructions do to them.
+// Plain values that can be copied; contents belong to struct contents. Nothing here fails: what is
+// not understood is unknown.
 #ifndef ORDEAL_CALLSITE_MACHINE_H
 #define ORDEAL_CALLSITE_MACHINE_H
 
@@ -8,13 +10,13 @@
 
 #define MACHINE_CELLS 20
 
-// Bases of addresses. Others are made up where something unknown is first used.
+// Bases of addresses. New ones are made where something unknown is first used.
 enum machine_base {
     BASE_FRAME = 1,   // the stack pointer at the function's entry
     BASE_GLOBAL,      // offsets are link-time addresses
     BASE_THREAD,      // the thread's storage
     BASE_ERROR,       // errno's address
-    BASE_ERROR_VALUE, // what is in it: a number without a name of its own
+    BASE_ERROR_VALUE, // the value of errno
     BASE_REGISTER = 16,
 };
 
@@ -25,8 +27,8 @@ struct cell {
     uint8_t width;
 };
 
-struct machine_flags { // how they came to be
-    uint8_t kind;      // ISA_COMPARE, ISA_TEST, ISA_ADD, …; ISA_OTHER: nobody knows
+struct machine_flags { // the operation that set them
+    uint8_t kind;      // ISA_COMPARE, ISA_TEST, ISA_ADD, …; ISA_OTHER: unknown
     uint8_t width;
     uint16_t left, right;
 };
@@ -38,24 +40,24 @@ struct machine {
     struct cell cells[MACHINE_CELLS];
 };
 
-// As it is right after a call; `stack` and `frame` as in struct flow_block.
+// The state right after a call. `stack` and `frame` are as in struct flow_block.
 void machine_start(struct machine *machine, struct contents *contents, int32_t stack,
                    int32_t frame);
-// What a call leaves of it.
+// Forgets what a call may have changed.
 void machine_after_call(struct machine *machine, const struct contents *contents);
 
-// Where a memory operand leads to, if that can be told; makes up a name for what is unknown.
+// The address of a memory operand, false if it is unknown. An unknown register gets a new base.
 bool machine_address(struct machine *machine, struct contents *contents,
-                     const struct flow_image *image, uint32_t fact, struct cell *ret_where);
-// What is there: `width` bytes of it.
+                     const struct flow_image *image, uint32_t insn, struct cell *ret_where);
+// The content of a memory operand: `width` bytes.
 uint16_t machine_load(struct machine *machine, struct contents *contents,
-                      const struct flow_image *image, uint32_t fact, unsigned width);
+                      const struct flow_image *image, uint32_t insn, unsigned width);
 
-// One instruction that is neither call nor jump nor select.
+// Executes an instruction that is no call, jump or select.
 void machine_step(struct machine *machine, struct contents *contents,
-                  const struct flow_image *image, uint32_t fact);
+                  const struct flow_image *image, uint32_t insn);
 
-// Whether a condition holds for a lane: 1, 0, or -1 if that cannot be told.
+// Whether a condition holds for a lane: 1, 0, or -1 if unknown.
 int machine_condition(const struct machine *machine, const struct contents *contents,
                       enum isa_condition condition, unsigned lane);
 // Whether the flags depend on the call's result.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See modules.h. What imports can fail with is asked for beforehand, one after the other;
-// then the modules, which are only read, are looked at side by side.
+// Works out what the imports of all modules can fail with, one module after the other. Then finds
+// the sites of all modules in several threads, which only read.
 #include "callsite/modules.h"
 
 #include "base/cleanup.h"
@@ -34,7 +34,7 @@ void callsite_modules_deinit(struct callsite_modules *modules)
     profile_set_free(modules->set);
 }
 
-// Of several errnos, one that can happen to anybody.
+// Chooses an errno that is common, if there are several.
 static int choose_error(const struct callsite_modules *modules, const struct error_sets *sets,
                         const struct value *value)
 {
@@ -75,7 +75,7 @@ static struct error *add_code(struct callsite_import *import, int64_t code, int 
     return NULL;
 }
 
-// One code, or one for each error number.
+// Adds one failure code, or one for each error number.
 static struct error *add_failure(const struct callsite_modules *modules,
                                  const struct error_sets *sets, struct callsite_import *import,
                                  const struct failure *failure)
@@ -92,8 +92,8 @@ static struct error *add_failure(const struct callsite_modules *modules,
     return NULL;
 }
 
-// Functions of the C library that return nothing, or whose results are answers and never failures,
-// whatever their code looks like. Sorted.
+// Functions of the C library that return nothing, or whose results never mean failure, whatever
+// their code looks like. Sorted.
 static const char *const never_failing[] = {
     "abort",          "bcmp",
     "bindtextdomain", "dcgettext",
@@ -131,7 +131,7 @@ static int compare_names(const void *key, const void *item)
     return strcmp(key, *(const char *const *)item);
 }
 
-// What returns nothing by the C++ ABI: destructors, operator delete, the machinery of exceptions.
+// Functions that return nothing by the C++ ABI: destructors, operator delete, exception handling.
 static bool is_silent_cxx(const char *name)
 {
     size_t size = strlen(name);
@@ -184,8 +184,8 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// A path is taken as it is; a name is a command or one of the loader's libraries, or a file here:
-// nothing is run, so there is no harm in that.
+// A path is taken as it is. A name is a command, a library of the loader, or a file in the current
+// directory. The last is safe because nothing is run.
 static struct error *find_file(const char *name, char **ret_path)
 {
     bool library = strstr(name, ".so") != NULL;
@@ -269,9 +269,9 @@ static void *find_sites(void *data)
     struct work *work = data;
     for (size_t i; (i = atomic_fetch_add(&work->next, 1)) < work->modules->items.count;) {
         struct callsite_module *module = &work->modules->items.items[i];
-        const struct sites_world world = {
+        const struct sites_context context = {
             .failures = import_failures, .data = module, .failing = work->modules->failing};
-        module->error = sites_find(module->image, &world, &module->sites);
+        module->error = sites_find(module->image, &context, &module->sites);
     }
     return NULL;
 }
@@ -287,7 +287,7 @@ struct error *callsite_modules_find(struct callsite_modules *modules, unsigned t
         error = thread_start(&others[started], find_sites, &work);
         started += error == NULL;
     }
-    // Without another thread, this one does it all.
+    // If no thread can be started, this one does all the work.
     error_free(error);
     find_sites(&work);
     for (size_t i = 0; i < started; i++)

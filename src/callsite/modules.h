@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The modules whose call sites are asked for: what their imports can fail with, and their sites.
+// Modules, what their imports can fail with, and their call sites.
 #ifndef ORDEAL_CALLSITE_MODULES_H
 #define ORDEAL_CALLSITE_MODULES_H
 
 #include "callsite/imports.h"
 #include "callsite/site.h"
 
-// What is known of one import.
+// What one import can return.
 struct callsite_import {
     ARRAY(int64_t) codes; // results that mean failure
-    ARRAY(int) errors;    // of each, an errno that goes with it, or 0
+    ARRAY(int) errors;    // for each code, an errno that goes with it, or 0
     enum site_success success;
 };
 
@@ -26,16 +26,16 @@ struct callsite_modules {
     struct profile_set *set;
     const struct profile_cache *cache; // or NULL
     struct error_set excluded;         // error numbers that do not count
-    bool failing;                      // find branches that only failures take, too
+    bool failing;                      // also find branches that only failures take
     ARRAY(struct callsite_module) items;
 };
 void callsite_modules_deinit(struct callsite_modules *modules);
 
-// A program (looked for as the shell would) or a shared object, and everything it needs.
+// Adds a program (found as the shell finds it) or a shared object, and all libraries it needs.
 _must_check_ struct error *callsite_modules_add(struct callsite_modules *modules, const char *name);
-// Keeps what was worked out about imports for the next time, if there is a cache.
+// Writes what was worked out about imports to the cache, if there is one. Errors are ignored.
 void callsite_modules_keep(const struct callsite_modules *modules);
-// Finds the sites of all of them, in `threads` threads.
+// Finds the sites of all modules, in `threads` threads. The error names the module.
 _must_check_ struct error *callsite_modules_find(struct callsite_modules *modules,
                                                  unsigned threads);
 // Functions of the C library that cannot fail, whatever their code looks like; sorted.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See recovery.h. Rather too few blocks than one that a success can reach: what is said to be
-// covered by faults only must not be reachable without.
+// Finds recovery code. When in doubt, a block is left out: no block that a success can reach may be
+// called recovery code.
 #include "callsite/recovery.h"
 
 #include "base/cleanup.h"
@@ -8,28 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Sets of blocks, and a list of those that are still to be looked at.
-struct search {
+// Marks on blocks, and the list of blocks that are marked and still to be looked at.
+struct block_search {
     const struct flow_image *image;
     unsigned char *marks; // by block
     ARRAY(uint32_t) list;
 };
 enum mark { MARK_SEEN = 1 << 0, MARK_BARRED = 1 << 1, MARK_NORMAL = 1 << 2, MARK_ANY = 1 << 3 };
 
-static struct error *search_init(struct search *search, const struct flow_image *image)
+static struct error *search_init(struct block_search *search, const struct flow_image *image)
 {
     search->image = image;
     search->marks = calloc(image->blocks.count + 1, 1);
     return search->marks != NULL ? NULL : error_no_memory();
 }
 
-static void search_deinit(struct search *search)
+static void search_deinit(struct block_search *search)
 {
     free(search->marks);
     ARRAY_DEINIT(&search->list);
 }
 
-static struct error *reach(struct search *search, uint32_t block, unsigned mark)
+static struct error *reach(struct block_search *search, uint32_t block, unsigned mark)
 {
     if ((search->marks[block] & (mark | MARK_BARRED)) != 0)
         return NULL;
@@ -41,14 +41,14 @@ static struct error *reach(struct search *search, uint32_t block, unsigned mark)
     return NULL;
 }
 
-static void forget(struct search *search)
+static void forget(struct block_search *search)
 {
     for (size_t i = 0; i < search->list.count; i++)
         search->marks[search->list.items[i]] = 0;
     search->list.count = 0;
 }
 
-struct edges { // that are not gone along; sorted
+struct edges { // that a search does not follow; sorted
     const struct site_edge *items;
     size_t count;
 };
@@ -58,8 +58,8 @@ static int compare_edges(const void *left, const void *right)
     const struct site_edge *a = left, *b = right;
     if (a->from != b->from)
         return a->from < b->from ? -1 : 1;
-    if (a->way != b->way)
-        return a->way < b->way ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
     return (a->call > b->call) - (a->call < b->call);
 }
 
@@ -68,18 +68,18 @@ static int compare_ends(const void *left, const void *right)
     const struct site_edge *a = left, *b = right;
     if (a->from != b->from)
         return a->from < b->from ? -1 : 1;
-    return (a->way > b->way) - (a->way < b->way);
+    return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
-static bool is_among(const struct edges *edges, uint32_t from, uint32_t way)
+static bool is_among(const struct edges *edges, uint32_t from, uint32_t kind)
 {
-    const struct site_edge key = {.from = from, .way = way};
+    const struct site_edge key = {.from = from, .kind = kind};
     return edges != NULL && edges->count != 0 &&
            bsearch(&key, edges->items, edges->count, sizeof key, compare_ends) != NULL;
 }
 
-// Everything that the listed blocks lead to, from number `from` of the list on.
-static struct error *spread(struct search *search, size_t from, unsigned mark,
+// Marks everything that the listed blocks lead to, from index `from` of the list on.
+static struct error *spread(struct block_search *search, size_t from, unsigned mark,
                             const struct edges *without)
 {
     for (size_t i = from; i < search->list.count; i++) {
@@ -87,15 +87,15 @@ static struct error *spread(struct search *search, size_t from, unsigned mark,
         const struct flow_block *block = &search->image->blocks.items[number];
         for (uint32_t j = 0; j < block->out_count; j++) {
             struct flow_edge edge = search->image->edges.items[block->edges_out + j];
-            if (!is_among(without, number, edge.way))
+            if (!is_among(without, number, edge.kind))
                 TRY(reach(search, edge.block, mark));
         }
     }
     return NULL;
 }
 
-// Whether it says that there is no more, or no such thing, the way it says that it failed: what
-// follows a loop that reads a file to its end is no recovery code.
+// Whether a function says "no more" or "no such thing" in the same way as "failed". What follows a
+// loop that reads a file to its end is no recovery code.
 static bool is_ambiguous(const char *name)
 {
     static const char *const names[] = {
@@ -111,24 +111,24 @@ static bool is_ambiguous(const char *name)
     return false;
 }
 
-uint64_t recovery_failures(const struct site_callee *callee, const struct candidates *candidates,
-                           uint64_t failures)
+uint64_t recovery_failures(const struct site_callee *callee,
+                           const struct possible_results *possible, uint64_t failures)
 {
     if (is_ambiguous(callee->name))
         return 0;
     bool writes = strstr(callee->name, "write") != NULL || strstr(callee->name, "send") != NULL;
-    for (unsigned lane = 0; lane < candidates->lanes; lane++)
-        if (writes && candidates->full >= 0 && candidates->numbers[lane] == 0)
+    for (unsigned lane = 0; lane < possible->lanes; lane++)
+        if (writes && possible->full >= 0 && possible->numbers[lane] == 0)
             failures |= 1ull << lane;
     return failures;
 }
 
-static struct error *add_edge(struct sites *sites, uint32_t call, uint32_t from, uint32_t way)
+static struct error *add_edge(struct sites *sites, uint32_t call, uint32_t from, uint32_t kind)
 {
     struct site_edge *edge = ARRAY_ADD(&sites->failing);
     if (edge == NULL)
         return error_no_memory();
-    *edge = (struct site_edge){.call = call, .from = from, .way = way};
+    *edge = (struct site_edge){.call = call, .from = from, .kind = kind};
     return NULL;
 }
 
@@ -144,8 +144,8 @@ struct error *recovery_note(const struct flow_image *image, const struct followe
                (branches[i].falls != 0 && (branches[i].falls & ~failures) == 0);
     if (!any)
         return NULL;
-    // A success that forgot its result may come to a branch with any other.
-    _cleanup_(search_deinit) struct search search = {0};
+    // Successes that are no longer followed may reach a branch with anything in the registers.
+    _cleanup_(search_deinit) struct block_search search = {0};
     TRY(search_init(&search, image));
     search.marks[call] = MARK_BARRED;
     for (size_t i = 0; i < left_count; i++)
@@ -175,10 +175,10 @@ static uint32_t owner_of(const struct flow_image *image, const struct site_edge 
     return image->blocks.items[edge->from].function;
 }
 
-// Whether the branch is only come to by way of the calls whose failures take it: edges[0..count)
-// differ in the call only.
-static struct error *is_behind(struct search *search, const struct site_edge *edges, size_t count,
-                               bool *ret_behind)
+// Whether every path to the branch leads through one of the calls whose failures take it.
+// edges[0..count) differ in the call only.
+static struct error *is_dominated(struct block_search *search, const struct site_edge *edges,
+                                  size_t count, bool *ret_dominated)
 {
     uint32_t entry = search->image->functions.items[owner_of(search->image, edges)].first_block;
     for (size_t i = 0; i < count; i++)
@@ -186,25 +186,26 @@ static struct error *is_behind(struct search *search, const struct site_edge *ed
     struct error *error = reach(search, entry, MARK_SEEN);
     if (error == NULL)
         error = spread(search, 0, MARK_SEEN, NULL);
-    // The branch may end the block of a call itself: then it is reached behind that.
-    *ret_behind = (search->marks[edges[0].from] & MARK_SEEN) == 0;
+    // The branch may be the last instruction of a block that begins behind a call, and is then
+    // reached through it.
+    *ret_dominated = (search->marks[edges[0].from] & MARK_SEEN) == 0;
     for (size_t i = 0; i < count; i++)
         search->marks[edges[i].call] = 0;
     forget(search);
     return error;
 }
 
-// Keeps one of each branch that is behind its calls; returns how many.
-static struct error *sift(struct search *search, struct site_edge *edges, size_t count,
-                          size_t *ret_kept)
+// Keeps one edge of each branch that its calls dominate. *ret_kept: how many.
+static struct error *keep_dominated(struct block_search *search, struct site_edge *edges,
+                                    size_t count, size_t *ret_kept)
 {
     size_t kept = 0;
     for (size_t start = 0, end; start < count; start = end) {
-        bool behind;
+        bool dominated;
         for (end = start + 1; end < count && compare_ends(&edges[start], &edges[end]) == 0;)
             end++;
-        TRY(is_behind(search, edges + start, end - start, &behind));
-        if (behind)
+        TRY(is_dominated(search, edges + start, end - start, &dominated));
+        if (dominated)
             edges[kept++] = edges[start];
     }
     *ret_kept = kept;
@@ -232,21 +233,21 @@ static struct error *add_block(const struct flow_image *image, uint32_t number,
     if (added == NULL)
         return error_no_memory();
     *added =
-        (struct recovery_block){.address = flow_address(image, &image->facts.items[block->first]),
+        (struct recovery_block){.address = flow_address(image, &image->insns.items[block->first]),
                                 .block = number,
                                 .function = block->function};
     return NULL;
 }
 
-// One function: edges[0..count) are all of it.
-static struct error *look_at(struct search *search, struct site_edge *edges, size_t count,
+// Finds the recovery code of one function. edges[0..count) are all edges of the function.
+static struct error *look_at(struct block_search *search, struct site_edge *edges, size_t count,
                              struct recovery *recovery)
 {
     const struct flow_image *image = search->image;
     uint32_t owner = owner_of(image, edges), entry = image->functions.items[owner].first_block;
     if (image->functions.items[owner].block_count == 0 || !is_understood(image, owner))
         return NULL;
-    TRY(sift(search, edges, count, &count));
+    TRY(keep_dominated(search, edges, count, &count));
     if (count == 0)
         return NULL;
     const struct edges without = {edges, count};
@@ -284,7 +285,7 @@ static int compare_owned(const void *left, const void *right)
 struct error *recovery_find(const struct flow_image *image, const struct sites *sites,
                             struct recovery *ret_recovery)
 {
-    _cleanup_(search_deinit) struct search search = {0};
+    _cleanup_(search_deinit) struct block_search search = {0};
     _cleanup_(recovery_deinit) struct recovery recovery = {0};
     size_t count = sites->failing.count;
     _cleanup_free_ struct owned *owned = calloc(count + 1, sizeof *owned);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See site.h: names.
+// Releases sites, and names their classes and uses.
 #include "callsite/site.h"
 
 void sites_deinit(struct sites *sites)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See site.h: what results of well-known functions mean. Code does not tell a descriptor from a
-// length, and what a system call returns when it succeeds is not in the library at all.
+// A table of what the results of well-known functions mean. Code cannot tell it: a descriptor and a
+// length look the same, and what a system call returns on success is not in the library.
 #include "callsite/site.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct known {
 };
 
 static const struct known table[] = {
-    // by name
+    // sorted by name
     {"accept", SITE_SUCCESS_VALUE},
     {"accept4", SITE_SUCCESS_VALUE},
     {"access", SITE_SUCCESS_ZERO},

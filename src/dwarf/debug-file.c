@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See debug-file.h.
+// Finds the separate debug file of an object, by build-id or by .gnu_debuglink, and checks that it
+// belongs to it.
 #include "dwarf/debug-file.h"
 
 #include "base/cleanup.h"
@@ -23,7 +24,7 @@ void dwarf_debug_file_close(struct dwarf_debug_file *file)
     *file = (struct dwarf_debug_file){.file = -1};
 }
 
-// The checksum .gnu_debuglink uses is zlib's.
+// .gnu_debuglink uses the CRC of zlib.
 static bool checksum_file(int file, uint32_t *ret_checksum)
 {
     uLong checksum = crc32(0, NULL, 0);
@@ -45,7 +46,7 @@ static bool same_build_id(Elf *elf, const void *build_id, ssize_t size)
 struct wanted {
     const void *build_id; // or NULL
     ssize_t build_id_size;
-    uint32_t checksum; // counts when there is no build-id
+    uint32_t checksum; // used if there is no build-id
     unsigned char class;
     dev_t device; // of the object itself
     ino_t inode;

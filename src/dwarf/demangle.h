@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-// A new string, or NULL if the name is not mangled (or memory is short). Without `parameters` the
-// parameter list is left out: "ns::f" instead of "ns::f(int)".
+// A new string for the caller to free, or NULL if the name is not mangled or memory is short.
+// Without `parameters` the parameter list is left out: "ns::f" instead of "ns::f(int)".
 char *dwarf_demangle(const char *name, bool parameters);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See functions.h. One pass over the symbols; each is looked up among the queries by hash, so that
-// thousands of queries cost no more than one. Of a mangled name every identifier in it is looked
-// up, and only what hits is demangled.
+// Finds functions by name in one pass over the symbols. Each symbol is looked up among the queries
+// by hash, so thousands of queries cost no more than one. For a mangled symbol every identifier in
+// it is looked up, and it is demangled only if one matches.
 #include "dwarf/functions.h"
 
 #include "base/cleanup.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNPROVEN 16 // queries up to which a search for each in the string sections pays
+#define UNPROVEN 16 // for more queries than this, searching the string sections does not pay
 
 struct finder {
     struct dwarf_module *module;
@@ -23,7 +23,7 @@ struct finder {
     size_t count;
     dwarf_function_found *found;
     void *context;
-    struct elf_names whole, last; // exact queries by name, by their last component
+    struct elf_names whole, last; // exact queries, by name and by last component
     ARRAY(uint32_t) globs;
     bool *seen; // by query: has a symbol
 };
@@ -56,7 +56,7 @@ size_t dwarf_name_stem(const char *name, size_t size)
     }
 }
 
-// "a<b>::c<d<e>>" to "a::c"; "operator<" and its like are left alone.
+// Makes "a::c" of "a<b>::c<d<e>>". Leaves "operator<" and the like alone.
 static char *without_templates(const char *name)
 {
     char *plain = strdup(name);
@@ -209,7 +209,7 @@ static struct error *match_identifier(struct finder *finder, struct mangled *man
     return NULL;
 }
 
-// Identifiers stand in a mangled name as LENGTH TEXT. Whatever looks so is tried.
+// Identifiers are in a mangled name as LENGTH TEXT. Everything that looks like one is tried.
 static struct error *match_identifiers(struct finder *finder, struct mangled *mangled)
 {
     const char *at = mangled->stem, *end = at + strlen(at);
@@ -263,8 +263,8 @@ static struct error *match_symbol(struct finder *finder, const struct elf_symbol
     return globs ? match_globs(finder, &mangled) : NULL;
 }
 
-// What has no symbol may still be there as inlined code. A separate debug file is not searched for
-// that: it would have to be decompressed for every module of the system.
+// A function without a symbol may exist as inlined code. Separate debug files are not searched for
+// it: they would have to be decompressed, for every module of the system.
 static struct error *find_inlined(struct finder *finder)
 {
     struct dwarf_module *module = finder->module;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See inlined.h. Walks every function of the module once.
+// Finds inlined code by walking through the DWARF of every function of the module once.
 #include "dwarf/inlined.h"
 
 #include "base/cleanup.h"
@@ -9,7 +9,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-#define NEST 200 // scopes within one another
+#define NEST 200 // depth of nested scopes
 
 struct walk {
     const struct dwarf_function_query *queries;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See lines.h. libdw decodes and sorts a unit's table once and keeps it.
+// Looks up lines by address and addresses by line. libdw decodes and sorts the line table of a unit
+// once and keeps it.
 #include "dwarf/lines.h"
 
 #include "base/cleanup.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNPROVEN 16 // queries up to which a search for each in the string sections pays
+#define UNPROVEN 16 // for more queries than this, searching the string sections does not pay
 
 static int compare_ranges(const void *left, const void *right)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See live.h. All happens in a thread of its own: the kernel lets go of whatever a thread traces
-// when the thread ends, also of what cannot be stopped because it sleeps in the kernel; and libdw,
-// which knows no deadline, can be left behind if the files it reads are slow.
+// Unwinds the stack of a running thread with libdw and ptrace, in a thread of its own, for two
+// reasons. When a thread ends, the kernel releases what it traces, also what sleeps in the kernel
+// and cannot be stopped. And libdw has no timeout: if files are slow, the thread is left behind.
 #include "dwarf/live.h"
 
 #include "base/cleanup.h"
@@ -35,7 +35,7 @@ void dwarf_live_stack_deinit(struct dwarf_live_stack *stack)
     ARRAY_DEINIT(&stack->frames);
 }
 
-// One request; belongs to the thread and to the caller, and to the last of them to leave.
+// One request. Thread and caller share it, and the last of them frees it.
 struct work {
     atomic_int users;
     pid_t process, thread;
@@ -62,9 +62,9 @@ static void work_releasep(struct work **work)
     work_release(*work);
 }
 
-// libdw finds a module's file by the name in the process's map, which holds below `root`. It hands
-// no context to this callback, but a pointer of its own per module: too late for the first
-// question, hence the variable of the thread.
+// libdw finds a module's file by the name in the process's memory map, which is valid below `root`.
+// It passes no context to this callback, only a pointer per module, which cannot be set before the
+// first call. So the context is in a thread-local variable.
 static _Thread_local const struct work *current;
 
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
@@ -84,7 +84,7 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
     return dwfl_linux_proc_find_elf(module, userdata, name, base, file_name, elfp);
 }
 
-// Unwinding needs the modules themselves only; looking for more may mean asking the network.
+// Unwinding needs only the modules themselves. Looking for debug files might ask the network.
 static int find_no_debuginfo(Dwfl_Module *module, void **userdata, const char *name,
                              Dwarf_Addr base, const char *file, const char *link, GElf_Word crc,
                              char **debuginfo_name)
@@ -104,7 +104,7 @@ static int add_frame(Dwfl_Frame *state, void *data)
     struct dwarf_live_frame *frame = ARRAY_ADD(&work->stack.frames);
     if (frame == NULL)
         return DWARF_CB_ABORT;
-    frame->offset = exact ? pc : pc - 1; // of a return address, the call
+    frame->offset = exact ? pc : pc - 1; // for a return address, inside the call
     Dwfl_Module *module = dwfl_addrmodule(work->dwfl, frame->offset);
     GElf_Addr bias;
     if (module == NULL || dwfl_module_getelf(module, &bias) == NULL)
@@ -144,8 +144,8 @@ static bool same_function(const struct dwarf_live_frame *a, const struct dwarf_l
            (a->symbol != NULL || a->offset == b->offset);
 }
 
-// Takes away what is not in both: stacks are compared from their outermost frames on. Of two that
-// have nothing in common, as one of them could not be followed to its end, the longer one is kept.
+// Keeps the frames that both stacks have, compared from the outermost on. If they have nothing in
+// common, because one of them could not be unwound to its end, the longer one is kept.
 static void keep_common(struct dwarf_live_stack *stack, struct dwarf_live_stack *other)
 {
     size_t common = 0, count = stack->frames.count, others = other->frames.count;
@@ -167,7 +167,7 @@ static void keep_common(struct dwarf_live_stack *stack, struct dwarf_live_stack 
     stack->frames.count = common;
 }
 
-// Lets the thread go on for a moment; whether it could be looked at again.
+// Lets the thread run for a moment and stops it again. False if that did not work.
 static bool sample_again(struct work *work)
 {
     if (ptrace(PTRACE_CONT, work->thread, NULL, NULL) != 0)
@@ -194,7 +194,7 @@ static struct error *unwind(struct work *work)
     if (ptrace(PTRACE_INTERRUPT, work->thread, NULL, NULL) != 0)
         return error_from_errno(errno, "cannot stop process %d", (int)work->process);
     TRY(wait_for_stop(work));
-    // What was found before it went wrong is the stack, as far as it can be told.
+    // If unwinding fails half-way, the frames found so far are the stack.
     dwfl_getthread_frames(work->dwfl, work->thread, add_frame, work);
     for (unsigned i = 1; i < work->samples; i++)
         if (!sample_again(work))
@@ -228,7 +228,7 @@ static struct error *find_frames(struct work *work)
     return error;
 }
 
-// Names from separate debug files, and lines. Without them the frame stays as it is.
+// Adds names from separate debug files, and lines. A frame without them stays as it is.
 static struct error *name_frames(struct work *work)
 {
     struct dwarf_symbolizer *symbolizer;

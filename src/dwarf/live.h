@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The call stack of a thread of a running process, without its help.
+// The call stack of a thread of a running process, taken from outside.
 #ifndef ORDEAL_DWARF_LIVE_H
 #define ORDEAL_DWARF_LIVE_H
 
@@ -22,11 +22,10 @@ struct dwarf_live_stack {
     ARRAY(struct dwarf_live_frame) frames; // innermost first, at most DWARF_LIVE_FRAMES
 };
 
-// Stops the thread for the time it takes to unwind its stack and lets it go on, so many times
-// (`samples`, 0 is 1), a few milliseconds apart; the result is the last one, without the innermost
-// functions that the others do not have. `root` is put before the paths of its modules ("" if they
-// are the same here). Returns after `timeout_ns` at the latest: what is not known by then is an
-// error. The process must be one that this one may trace.
+// Stops the thread while its stack is unwound, and lets it go on. Does this `samples` times (0 is
+// 1), a few milliseconds apart. The result is the last stack, without the innermost functions that
+// the other stacks do not have. `root` is put before the paths of its modules ("" if they are valid
+// here). An error if it takes longer than `timeout_ns`, or if this process may not trace that one.
 _must_check_ struct error *dwarf_live_stack(pid_t process, pid_t thread, const char *root,
                                             unsigned samples, uint64_t timeout_ns,
                                             struct dwarf_live_stack *ret_stack);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See module.h.
+// Opens a module file, its symbols and its DWARF, each when it is first needed.
 #include "dwarf/module.h"
 
 #include "base/cleanup.h"
@@ -113,9 +113,8 @@ static bool end_section(struct dwarf_module *module, Elf_Data *data)
     return true;
 }
 
-// libdw hands out strings that stand in .debug_info itself without looking for their end. Nearly
-// always the section's last byte is zero; where it is not, a copy with one more byte takes its
-// place.
+// libdw returns strings of .debug_info without looking for their end. Nearly always the last byte
+// of the section is zero. If it is not, the section is replaced by a copy with a zero at the end.
 static bool end_strings(struct dwarf_module *module)
 {
     Elf *elf = dwarf_getelf(module->dwarf);
@@ -171,8 +170,8 @@ static bool section_mentions(Elf_Scn *section, const GElf_Shdr *header, const ch
            memmem(data->d_buf, data->d_size, text, strlen(text) + 1) != NULL;
 }
 
-// Only the shortest names stand in .debug_info itself. Decompressing it, the largest section, to
-// look for others would defeat the purpose.
+// Only the shortest names are in .debug_info. It is the largest section, and decompressing it for
+// longer names would cost more than it saves.
 static bool may_hold(const char *section, bool compressed, enum dwarf_text kind, const char *text)
 {
     if (kind == DWARF_TEXT_FILE)
@@ -195,7 +194,7 @@ bool dwarf_module_mentions(struct dwarf_module *module, enum dwarf_text kind, co
             name = elf_strptr(elf, names, header.sh_name);
         if (name == NULL)
             continue;
-        // The strings are elsewhere: cannot tell.
+        // The strings are in another file, so the answer is unknown.
         if (strcmp(name, ".gnu_debugaltlink") == 0 || strncmp(name, ".zdebug_", 8) == 0 ||
             strcmp(name, ".debug_addr") == 0)
             return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A module file with its debugging information, wherever that is. Opened step by step: symbols cost
-// little, DWARF is looked for only when it is asked for.
+// A module file with its debugging information, in the file or in a separate one. It is opened step
+// by step: symbols are cheap, and DWARF is looked for only when it is needed. What the functions
+// return belongs to the module.
 #ifndef ORDEAL_DWARF_MODULE_H
 #define ORDEAL_DWARF_MODULE_H
 
@@ -16,7 +17,7 @@ void dwarf_module_close(struct dwarf_module *module);
 
 const struct elf_object *dwarf_module_object(const struct dwarf_module *module);
 
-// The module's symbols; if its own file is stripped, with those of the separate debug file.
+// The module's symbols. If its file is stripped, also those of the separate debug file.
 _must_check_ struct error *dwarf_module_symbols(struct dwarf_module *module,
                                                 const struct elf_symbols **ret_symbols);
 
@@ -24,7 +25,7 @@ _must_check_ struct error *dwarf_module_symbols(struct dwarf_module *module,
 // .gnu_debuglink. NULL if there is none.
 Dwarf *dwarf_module_dwarf(struct dwarf_module *module);
 
-// Whether there is DWARF to look into, without reading it.
+// Whether there is DWARF, without reading it.
 bool dwarf_module_has_dwarf(struct dwarf_module *module);
 
 enum dwarf_text {
@@ -32,8 +33,8 @@ enum dwarf_text {
     DWARF_TEXT_FILE, // name of a source file, without directory
 };
 
-// Whether the sections where such a text would stand hold it: if not, it need not be looked for.
-// Much cheaper than reading the DWARF.
+// Whether the string sections contain a text. If not, the DWARF need not be searched for it. This
+// is much cheaper than reading the DWARF. True if in doubt.
 bool dwarf_module_mentions(struct dwarf_module *module, enum dwarf_text kind, const char *text);
 
 #endif

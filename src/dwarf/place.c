@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See place.h. Only what can be recovered in a caller's frame is accepted: of the registers, those
-// a called function must preserve.
+// Translates DWARF location expressions into places. Only places are accepted that can be recovered
+// in a caller's frame: registers only if a called function must preserve them.
 #include "dwarf/place.h"
 
 #include <dwarf.h>
@@ -17,7 +17,7 @@ const char *dwarf_place_add(struct dwarf_place *place, int64_t offset)
         return NULL;
     if (place->is_value && place->base == DWARF_BASE_REGISTER && place->step_count == 0 &&
         place->offset == 0) {
-        // A member of something small that sits in a register as a whole.
+        // A member of a small struct that is in a register as a whole.
         if (offset < 0 || offset > 7)
             return optimised;
         place->bit_offset += (unsigned)offset * 8;

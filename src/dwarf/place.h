@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a value is, as a recipe that can be followed later, without DWARF: a base, an offset, then
-// loads. Made from location expressions and stretched by members, indexes and dereferences.
+// Where a value is, as a recipe that works without DWARF: a base, an offset, then loads. Made from
+// location expressions, and extended by members, indexes and dereferences.
 #ifndef ORDEAL_DWARF_PLACE_H
 #define ORDEAL_DWARF_PLACE_H
 
@@ -32,7 +32,7 @@ struct dwarf_place {
     unsigned bit_offset, bit_width; // the part of it that counts; bit_width 0 = all
 };
 
-// These say NULL, or why it cannot be done.
+// These return NULL, or a constant text that says why it cannot be done.
 const char *dwarf_place_add(struct dwarf_place *place, int64_t offset);
 const char *dwarf_place_load(struct dwarf_place *place);
 const char *dwarf_place_bits(struct dwarf_place *place, uint64_t bit_offset, unsigned bit_width);

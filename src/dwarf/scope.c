@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See scope.h.
+// Cuts inner locals out of the ranges of outer locals with the same name, and reports the rest.
 #include "dwarf/scope.h"
 
 #include "base/cleanup.h"
@@ -39,8 +39,8 @@ static bool covers(const struct dwarf_shadow *shadow, const struct dwarf_local *
            shadow->lo < hi && shadow->hi > lo;
 }
 
-// Reports what is left of [lo, hi) after the shadows from `at` on: the part before a shadow on its
-// own, then on with the part behind it.
+// Reports what shadows from index `at` on leave of [lo, hi): the part before a shadow, then what is
+// left behind it.
 static struct error *report(const struct dwarf_locals *locals, const struct dwarf_local *local,
                             uint64_t lo, uint64_t hi, size_t at,
                             const struct dwarf_variable_listener *listener)
@@ -72,8 +72,8 @@ static int compare_shadows(const void *left, const void *right)
 struct error *dwarf_locals_flush(struct dwarf_locals *locals,
                                  const struct dwarf_variable_listener *listener)
 {
-    // In order of address, so that what lies before a shadow is touched by no later one and the
-    // recursion in report() stays flat.
+    // Sorted by address: later shadows do not touch the part before a shadow, so the recursion in
+    // report() stays flat.
     if (locals->shadows.count != 0)
         qsort(locals->shadows.items, locals->shadows.count, sizeof *locals->shadows.items,
               compare_shadows);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See symbolizer.h. A module is opened at its first question, its DWARF at the first address that
-// asks for it; a module that cannot be read is remembered as such.
+// Names addresses. A module is opened at its first address, and its DWARF when an address first
+// needs it. A module that cannot be read is remembered as unreadable.
 #include "dwarf/symbolizer.h"
 
 #include "base/cleanup.h"
@@ -11,10 +11,10 @@
 #include <dwarf.h>
 #include <string.h>
 
-struct inlined { // what was asked for before
+struct inlined { // an answer, kept for the next time
     uint64_t address;
     char *name;       // or NULL
-    const char *file; // of the call that code of a system header stands for; NULL: no such code
+    const char *file; // of the call, if the code is of a system header; else NULL
     unsigned line;
 };
 
@@ -22,7 +22,7 @@ struct known_module {
     char *path;
     struct dwarf_module *module;       // NULL: cannot be read
     const struct elf_symbols *symbols; // NULL: cannot be read
-    char **names;                      // by code symbol, made when asked for
+    char **names;                      // by code symbol, made when needed
     bool units_loaded;
     struct dwarf_units units;
     ARRAY(struct inlined) inlined; // by address
@@ -67,7 +67,7 @@ void dwarf_symbolizer_free(struct dwarf_symbolizer *symbolizer)
     free(symbolizer);
 }
 
-// The errors go: to a report an unreadable module is one without names.
+// Errors are dropped: for a report, an unreadable module is one without names.
 static void load_module(struct known_module *known)
 {
     _cleanup_error_ struct error *error = dwarf_module_open(known->path, &known->module);
@@ -170,7 +170,7 @@ static bool is_system_header(const char *file)
     return file != NULL && strncmp(file, "/usr/include/", 13) == 0;
 }
 
-// Where an inlined function is called from. `file` stays what it is if that is not known.
+// Where an inlined function is called from. *file stays as it is if that is unknown.
 static void find_call(Dwarf_Die *unit, Dwarf_Die *inlined, const char **file, unsigned *line)
 {
     Dwarf_Attribute storage;
@@ -185,8 +185,8 @@ static void find_call(Dwarf_Die *unit, Dwarf_Die *inlined, const char **file, un
     }
 }
 
-// What an address is in, innermost first, as the code lies there: dwarf_getscopes() alone goes on
-// with where an inlined function is defined.
+// The scopes that contain an address, innermost first. dwarf_getscopes() alone would continue with
+// the scopes where an inlined function is defined.
 static int containing(Dwarf_Die *unit, uint64_t address, Dwarf_Die **ret_scopes)
 {
     Dwarf_Die *scopes = NULL;
@@ -199,8 +199,8 @@ static int containing(Dwarf_Die *unit, uint64_t address, Dwarf_Die **ret_scopes)
     return count;
 }
 
-// The innermost function that is not one of those wrappers in system headers (<bits/stdio2.h>)
-// which stand for calls in the source: nobody looks for the bug there.
+// The innermost inlined function that is no wrapper in a system header (<bits/stdio2.h>). Such a
+// wrapper stands for a call in the source, and the bug is not in it.
 static struct inlined find_inlined(struct known_module *known, uint64_t address)
 {
     struct inlined result = {.address = address};
@@ -241,7 +241,8 @@ static size_t place_of(const struct known_module *known, uint64_t address)
     return low;
 }
 
-// Scopes are found by a walk through the unit; campaigns ask for the same addresses for ever.
+// Kept, because finding scopes needs a walk through the unit, and campaigns ask for the same
+// addresses again and again.
 static const struct inlined *look_up(struct known_module *known, uint64_t address)
 {
     size_t place = place_of(known, address), count = known->inlined.count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From an address in a module file to names a person knows.
+// Translates addresses in module files to the names and lines that a person knows.
 #ifndef ORDEAL_DWARF_SYMBOLIZER_H
 #define ORDEAL_DWARF_SYMBOLIZER_H
 
@@ -18,12 +18,12 @@ struct dwarf_position {
     const char *file; // NULL if there is no line information
     unsigned line;
 };
-// `address` is a link-time address. Never fails: what is unknown stays NULL. Strings belong to the
-// symbolizer. A wrapper in a system header that was inlined is the line that calls it.
+// `address` is a link-time address. Never fails: what is unknown is NULL. Strings belong to the
+// symbolizer. For an inlined wrapper of a system header, the line is that of its call.
 struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
                                             const char *module_path, uint64_t address);
-// The innermost function whose code was inlined at the address, as source code names it; NULL if
-// there is none, or only such a wrapper. Likewise.
+// The innermost function that was inlined at the address, by its name in the source. NULL if there
+// is none but such a wrapper. The string belongs to the symbolizer.
 const char *dwarf_symbolizer_inlined(struct dwarf_symbolizer *symbolizer, const char *module_path,
                                      uint64_t address);
 

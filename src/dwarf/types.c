@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See types.h. Chains of types are followed a bounded number of times, because a broken file may
-// close them to a ring.
+// Applies member, index and dereference operators to types. Chains of types are followed a limited
+// number of times, because in a broken file they may form a ring.
 #include "dwarf/types.h"
 
 #include <dwarf.h>
 #include <string.h>
 
 #define CHAIN 64 // links of typedefs and qualifiers
-#define NEST  32 // anonymous members within one another
+#define NEST  32 // depth of nested anonymous members
 
 static const char broken[] = "its type cannot be read";
 static const char no_member[] = "it has no such member";
@@ -34,8 +34,8 @@ static bool is_qualifier(int tag)
            tag == DW_TAG_packed_type || tag == DW_TAG_immutable_type;
 }
 
-// Strips typedefs and qualifiers: the tag of what is inside, DW_TAG_unspecified_type for void,
-// 0 if it cannot be read.
+// Strips typedefs and qualifiers. Returns the tag of what is inside, DW_TAG_unspecified_type for
+// void, 0 if it cannot be read.
 static int peel(struct dwarf_type *type)
 {
     for (int i = 0; i < CHAIN; i++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Types, as far as an expression like `a.b->c[2]` needs them.
+// Types, as far as expressions like `a.b->c[2]` need them. Functions that return a text return NULL
+// on success, and otherwise a constant text that says why not.
 #ifndef ORDEAL_DWARF_TYPES_H
 #define ORDEAL_DWARF_TYPES_H
 
@@ -33,11 +34,11 @@ struct dwarf_scalar {
 // The type in DW_AT_type of a variable or member.
 bool dwarf_type_of(Dwarf_Die *die, struct dwarf_type *ret_type);
 
-// Applies a selector to a place and its type. NULL, or why it cannot be applied.
+// Applies a selector to a place and its type.
 const char *dwarf_type_select(struct dwarf_type *type, struct dwarf_place *place,
                               const struct dwarf_selector *selector);
 
-// How to read a value of the type. Goes through a reference. NULL, or why not.
+// How to read a value of the type. A reference is followed to what it refers to.
 const char *dwarf_type_read(struct dwarf_type *type, struct dwarf_place *place,
                             struct dwarf_scalar *ret_scalar);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See variables.h. One walk over the module's scopes answers all queries. A name that occurs in no
-// string section ends the search before it begins.
+// Finds variables by name. One walk through the module's scopes answers all queries. If no string
+// section contains any of the names, the walk is not made.
 #include "dwarf/variables.h"
 
 #include "base/cleanup.h"
@@ -13,7 +13,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#define NEST 200 // scopes within one another
+#define NEST 200 // depth of nested scopes
 
 // The best global so far for a query.
 struct global {
@@ -96,7 +96,7 @@ static bool is_set(Dwarf_Die *die, unsigned name)
            dwarf_formflag(&attribute, &value) == 0 && value;
 }
 
-// Follows the query's path from where the variable starts.
+// Applies the query's selectors to the variable.
 static const char *follow(const struct dwarf_variable_query *query, Dwarf_Die *die,
                           struct dwarf_variable *variable)
 {
@@ -249,9 +249,9 @@ static int lone_register(const Dwarf_Op *operations, size_t count)
     return lone ? operations[0].atom - DW_OP_reg0 : -1;
 }
 
-// Clang lets a parameter live in its argument register right up to the call that destroys it, and
-// only from then on in the register it was saved in: during the call, which is when we look, it
-// seems lost. If the code shows the save, the second place is good one byte earlier.
+// clang says that a parameter is in its argument register up to the call that destroys it, and only
+// after the call in the register where it was saved. During the call, which is when it is read, it
+// seems lost. If the code shows the save, the second place is valid one byte earlier.
 struct handover {
     uint64_t lo, hi;
     int reg; // -1: none
@@ -274,7 +274,7 @@ static uint64_t start_of(const struct walk *walk, const struct handover *last, u
                : lo;
 }
 
-// Every entry of the variable's location, for the query.
+// Offers every entry of the variable's location to the query.
 static struct error *offer_locations(struct walk *walk, size_t index, Dwarf_Die *die,
                                      Dwarf_Attribute *attribute, const struct scope *scope)
 {
@@ -369,7 +369,7 @@ static struct error *visit_child(struct walk *walk, Dwarf_Die *child, const stru
         return NULL;
     }
     TRY(visit_scope(walk, child, &inner));
-    // Functions do not shadow one another: what was found in one is settled when it ends.
+    // Functions do not shadow each other, so the locals of one are complete when it ends.
     if (scope->function == NULL)
         return dwarf_locals_flush(&walk->locals, walk->listener);
     return NULL;
@@ -398,7 +398,7 @@ static struct error *visit_units(struct walk *walk, Dwarf *dwarf)
     return NULL;
 }
 
-// Without DWARF a global of a size that fits can still be read; it is taken for a signed integer.
+// Without DWARF, a global of 1, 2, 4 or 8 bytes can still be read, as a signed integer.
 static struct error *offer_symbols(struct walk *walk)
 {
     const struct elf_symbols *symbols = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Variables by name, with the path to a value in them.
+// Finds variables by name, and how to read a value in them.
 #ifndef ORDEAL_DWARF_VARIABLES_H
 #define ORDEAL_DWARF_VARIABLES_H
 
@@ -14,8 +14,8 @@ struct dwarf_variable_query {
     unsigned number; // handed to the callbacks
 };
 
-// A value that can be read while a frame's pc is in [lo, hi); a global anywhere: 0..UINT64_MAX.
-// Of one query the ranges of locals do not overlap, and there is at most one global.
+// A value that can be read while a frame's pc is in [lo, hi). For a global that is 0..UINT64_MAX.
+// For one query, the ranges of locals do not overlap, and there is at most one global.
 struct dwarf_variable {
     unsigned number;
     uint64_t lo, hi;
@@ -25,7 +25,7 @@ struct dwarf_variable {
 
 struct dwarf_variable_listener {
     struct error *(*found)(void *context, const struct dwarf_variable *variable);
-    // A variable of that name exists but cannot be read, or not everywhere; may be NULL.
+    // A variable of that name exists, but it cannot be read, or not everywhere. May be NULL.
     void (*missed)(void *context, unsigned number, const char *why);
     // Whether the code [lo, hi), which ends in a call, leaves a copy of register `from` in register
     // `to`; may be NULL.

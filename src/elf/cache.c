@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The cache holds a header, entries sorted by name and strings. It may begin with a table of the
-// old format, which is stepped over. Variants for CPU levels are left aside: they export the same
+// Reads /etc/ld.so.cache: a header, entries sorted by name, and strings. It may begin with a table
+// in the old format, which is skipped. Variants for CPU levels are ignored: they export the same
 // functions as the plain file.
 #include "elf/cache.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The libraries of a program, breadth first as the loader loads them.
+// Finds the libraries of a program as the loader does: in the same places and in the same order,
+// breadth first.
 #include "base/cleanup.h"
 #include "elf/cache.h"
 #include "elf/internal.h"
@@ -48,7 +49,7 @@ static void search_deinit(struct search *search)
     elf_cache_deinit(&search->cache);
 }
 
-// The loader passes over files of another class or machine; so must we.
+// The loader skips files of another class or machine, so this does, too.
 static bool is_candidate(const struct elf_object *program, const char *path,
                          struct stat *ret_status)
 {
@@ -65,7 +66,7 @@ static bool is_candidate(const struct elf_object *program, const char *path,
            machine == program->header.e_machine;
 }
 
-// Matches "$NAME" or "${NAME}" at `text`: its length, else 0.
+// The length of "$NAME" or "${NAME}" at the beginning of `text`, or 0.
 static size_t match_token(const char *text, const char *name)
 {
     size_t size = strlen(name);
@@ -115,7 +116,7 @@ static struct error *origin_of(const char *path, char **ret_origin)
     return NULL;
 }
 
-// Looks in each directory of a list. *ret_path stays NULL if it is in none.
+// Looks for a library in each directory of a list. *ret_path stays NULL if it is in none.
 static struct error *search_list(const struct elf_object *program, const char *list,
                                  const char *separators, const char *owner, const char *name,
                                  char **ret_path, struct stat *ret_status)
@@ -170,7 +171,8 @@ static struct error *search_defaults(struct search *search, const char *name, ch
     return NULL;
 }
 
-// DT_RPATH counts only where there is no DT_RUNPATH, and then also that of the ones who needed it.
+// DT_RPATH counts only for objects without DT_RUNPATH. Then the DT_RPATHs of the objects that
+// needed this one count, too.
 static struct error *search_rpaths(struct search *search, size_t needer, const char *name,
                                    char **ret_path, struct stat *ret_status)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See frames.h. PT_GNU_EH_FRAME leads to a sorted table of (code address, entry address); the table
-// is there even when section headers are not.
+// Reads the unwind tables. PT_GNU_EH_FRAME leads to a sorted table of (code address, entry
+// address), which is there even in files without section headers.
 #include "elf/frames.h"
 
 #include "base/cleanup.h"
@@ -48,7 +48,7 @@ static uint64_t read_leb(struct cursor *cursor)
     }
 }
 
-// A pointer as compilers for this machine write it; others are not understood.
+// Reads a pointer in the encodings that compilers for this machine use. False for others.
 static bool read_pointer(struct place *place, uint8_t encoding, uint64_t *ret_value)
 {
     uint64_t here = place->address + place->cursor.at, value;
@@ -75,7 +75,7 @@ static bool read_pointer(struct place *place, uint8_t encoding, uint64_t *ret_va
     return !place->cursor.failed;
 }
 
-struct common { // what a CIE says
+struct common { // information of a CIE
     uint64_t address;
     uint8_t pointer_encoding;
     bool augmented; // entries have augmentation data
@@ -132,7 +132,8 @@ static bool read_common(const struct elf_object *object, uint64_t address,
     return !ret_common->augmented || read_augmentation(&place, letters, ret_common);
 }
 
-// Whether the first instructions, before the code has advanced at all, set up a frame.
+// Whether the entry changes the frame before the code advances. Then the code begins inside a frame
+// that was set up elsewhere.
 static bool starts_inside(struct cursor *cursor, size_t end)
 {
     while (cursor->at < end && !cursor->failed) {
@@ -148,7 +149,7 @@ static bool starts_inside(struct cursor *cursor, size_t end)
 
 struct walk {
     const struct elf_object *object;
-    struct common common; // of the last entry: neighbours share it
+    struct common common; // of the last entry; neighbours usually share it
 };
 
 static bool read_entry(struct walk *walk, uint64_t address, struct elf_frame *ret_frame)
@@ -203,7 +204,7 @@ struct error *elf_each_frame(const struct elf_object *object,
         return NULL;
     struct walk walk = {.object = object};
     for (uint64_t i = 0; i < count; i++) {
-        cursor_u32(&place.cursor); // the code's address: the entry says it again
+        cursor_u32(&place.cursor); // the code's address, which the entry repeats
         int32_t entry = (int32_t)cursor_u32(&place.cursor);
         if (place.cursor.failed)
             break;

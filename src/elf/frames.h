@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where functions begin and end according to the unwind tables: what is left to go by in a stripped
-// file, and more exact than symbols in any.
+// Where functions begin and end according to the unwind tables. In a stripped file they are all
+// there is, and in any file they are more exact than symbols.
 #ifndef ORDEAL_ELF_FRAMES_H
 #define ORDEAL_ELF_FRAMES_H
 
@@ -8,11 +8,12 @@
 
 struct elf_frame {
     uint64_t start, end; // link-time code addresses
-    bool part;           // begins with a frame already set up: a split-off part of another function
+    bool part;           // its frame is set up at its beginning: it was split off from a function
 };
 
-// Calls `found` for every entry of .eh_frame that the table in .eh_frame_hdr leads to. Entries that
-// make no sense are left out. Nothing to do if there is no such table.
+// Calls `found` for every entry of .eh_frame that the table in .eh_frame_hdr lists. Broken entries
+// are skipped. A file without such a table has none. Stops at the first error of `found` and
+// returns it.
 _must_check_ struct error *
 elf_each_frame(const struct elf_object *object,
                struct error *(*found)(void *data, const struct elf_frame *), void *data);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Imports and exports of an object: its dynamic symbol table, whose length nothing states, joined
-// with the relocations that use it and with the version tables.
+// Reads the imports and exports of an object: the dynamic symbol table, the relocations that use it
+// and the version tables. The length of the symbol table is stated nowhere and has to be worked
+// out.
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "elf/internal.h"
@@ -10,7 +11,7 @@
 
 #define VERSION_HIDDEN 0x8000
 
-// DT_GNU_HASH does not say how many symbols there are: the end of the last chain does.
+// DT_GNU_HASH does not state the number of symbols. The last one is at the end of the last chain.
 static uint64_t count_by_gnu_hash(const struct elf_object *object)
 {
     uint64_t address = object->dynamic.gnu_hash;
@@ -55,7 +56,7 @@ static uint64_t count_by_section(const struct elf_object *object)
     return 0;
 }
 
-// One table of relocations, whichever form it has.
+// One table of relocations, REL or RELA.
 struct relocations {
     Elf_Data *data;
     bool addend;
@@ -96,7 +97,7 @@ static bool read_relocation(const struct relocations *relocations, int index, ui
     return true;
 }
 
-// Whether a relocation stores a function's address where a call or a pointer will find it.
+// Whether a relocation stores the address of a function, for a call or in a pointer.
 static bool takes_address(const struct elf_object *object, uint64_t type)
 {
     return object->header.e_machine != EM_X86_64 || type == R_X86_64_JUMP_SLOT ||
@@ -124,7 +125,8 @@ static struct error *uses_open(const struct elf_object *object, struct uses *use
     return NULL;
 }
 
-// Without a usable hash or section the relocations bound the symbol table from below.
+// The highest symbol that a relocation uses. Without hash table and sections, the symbol table is
+// known to be at least that long.
 static uint64_t uses_highest(const struct uses *uses)
 {
     uint64_t highest = 0, info;
@@ -171,8 +173,8 @@ static struct error *note_version(struct elf_object *object, uint64_t index, uin
     return NULL;
 }
 
-// The version tables are chains of offsets, the same in both classes; each record is copied out
-// under a bounds check.
+// Copies one record of a version table, with a bounds check. The tables are chains of offsets and
+// look the same in both ELF classes.
 static bool read_record(const Elf_Data *data, uint64_t at, void *record, size_t size)
 {
     if (at > data->d_size || size > data->d_size - at)
@@ -184,7 +186,7 @@ static bool read_record(const Elf_Data *data, uint64_t at, void *record, size_t 
 static struct error *load_needed_versions(struct elf_object *object, const Elf_Data *data)
 {
     uint64_t at = 0;
-    uint64_t left = data->d_size / sizeof(Elf64_Vernaux); // overlapping records would never end
+    uint64_t left = data->d_size / sizeof(Elf64_Vernaux); // a limit, as records may form a ring
     for (uint64_t i = 0; i < object->dynamic.verneed_count; i++) {
         Elf64_Verneed need;
         if (!read_record(data, at, &need, sizeof need))
@@ -375,7 +377,7 @@ Elf_Data *elf_object_dynamic_symbols(const struct elf_object *object, int *ret_c
 
 struct error *elf_object_load_symbols(struct elf_object *object, bool bare)
 {
-    // Foreign byte order: nothing of it can run here, its facts are enough to say so.
+    // A file with another byte order cannot run here. Its facts are enough to say so.
     if (!bare && object->dynamic.symbols != 0 && native_order(object)) {
         _cleanup_(uses_deinit) struct uses uses = {0};
         TRY(uses_open(object, &uses));
@@ -404,7 +406,7 @@ struct sought {
     const char *name, *version;
 };
 
-// As the loader: a library without versions satisfies any version.
+// As for the loader, a library without versions satisfies any version.
 static bool satisfies(const void *data, uint32_t index)
 {
     const struct sought *sought = data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the files of this room share about an open object.
+// The inside of struct elf_object, and what the files of this room share to read it.
 #ifndef ORDEAL_ELF_INTERNAL_H
 #define ORDEAL_ELF_INTERNAL_H
 
@@ -34,7 +34,7 @@ struct elf_object {
     GElf_Ehdr header;
     struct elf_facts facts;
     ARRAY(GElf_Phdr) segments;
-    unsigned char **segment_bytes; // by segment; NULL until they are asked for
+    unsigned char **segment_bytes; // by segment; NULL until it is first needed
     struct elf_dynamic dynamic;
     const char *strings; // the dynamic string table
     uint64_t strings_size;
@@ -48,18 +48,18 @@ struct elf_object {
     char build_id[2 * 64 + 1];
 };
 
-// An error about the object's bytes, naming the file.
+// A new error about broken content, with the name of the file.
 __attribute__((format(printf, 2, 3))) _must_check_ struct error *
 elf_object_broken(const struct elf_object *object, const char *format, ...);
 
-// The bytes of the file behind a link-time address: at least `size` of them, in the form libelf has
-// for `type`. NULL if they are not in the file. They live as long as the object.
+// The content of the file at a link-time address: at least `size` bytes, in libelf's form for
+// `type`. NULL if it is not in the file. It belongs to the object.
 Elf_Data *elf_object_data(const struct elf_object *object, uint64_t address, uint64_t size,
                           Elf_Type type);
-// The bytes of the file in a segment. NULL if they are not there, or memory is short. For several
-// threads.
+// The bytes of a segment, read at the first call. NULL if they are not in the file or memory is
+// short. They belong to the object. Several threads may call this.
 const unsigned char *elf_object_segment(const struct elf_object *object, size_t number);
-// How many bytes of the file follow a link-time address in its segment.
+// How many bytes of the file there are from a link-time address to the end of its segment.
 uint64_t elf_object_available(const struct elf_object *object, uint64_t address);
 
 // A string of the dynamic string table, or NULL if it is not wholly inside.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A library by the name that programs ask for it with.
+// Finds a library by name where the loader would find it.
 #include "base/cleanup.h"
 #include "elf/cache.h"
 #include "elf/object.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See names.h.
+// A hash table of names; entries of the same name are linked.
 #include "elf/names.h"
 
 #include "base/cleanup.h"

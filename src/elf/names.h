@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Names to numbers, several numbers to a name: who asked for it.
+// A map from names to numbers, where a name may have several numbers: the queries that ask for it.
 #ifndef ORDEAL_ELF_NAMES_H
 #define ORDEAL_ELF_NAMES_H
 
@@ -19,6 +19,7 @@ struct elf_names {
     struct map by_text; // to the first entry of a name
 };
 
+// Zero-initialized, it is empty. The texts must outlive it.
 void elf_names_deinit(struct elf_names *names);
 _must_check_ struct error *elf_names_add(struct elf_names *names, const char *text, size_t size,
                                          uint32_t number);

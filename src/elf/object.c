@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Opening an object and its facts. Everything the loader uses comes from the program headers, as
-// for the loader, so that a file without section headers is no special case; sections only add
-// what nothing else tells. All reads go through libelf's bounds-checked chunks.
+// Opens an object and collects its facts. What the loader uses comes from the program headers, as
+// for the loader, so a file without section headers is no special case. Sections only add what is
+// nowhere else. All reads go through libelf's bounds-checked chunks.
 #include "elf/object.h"
 
 #include "base/cleanup.h"
@@ -284,7 +284,7 @@ static void load_notes(struct elf_object *object, const GElf_Phdr *segment)
     }
 }
 
-// The Go linker puts its build information at the start of the data segment, and 16-aligned.
+// The Go linker puts its build information at the beginning of the data segment, aligned to 16.
 static void look_for_go(struct elf_object *object, const GElf_Phdr *segment)
 {
     uint64_t size = segment->p_filesz < 1 << 16 ? segment->p_filesz : 1 << 16;
@@ -332,7 +332,7 @@ static void load_section_facts(struct elf_object *object)
     }
 }
 
-// The loader has no interpreter either, but run as a command it does load and preload.
+// The loader has no interpreter either. But when it is run as a command, it loads and preloads.
 static bool is_loader(const struct elf_facts *facts)
 {
     return facts->soname != NULL &&
@@ -377,7 +377,7 @@ static struct error *load_header(struct elf_object *object)
 
 static struct error *open_file(struct elf_object *object)
 {
-    // Without O_NONBLOCK a FIFO would hold us up.
+    // Without O_NONBLOCK, opening a FIFO would block.
     object->file = open(object->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
     if (object->file < 0 || fstat(object->file, &status) != 0)
@@ -456,9 +456,9 @@ const struct elf_facts *elf_object_facts(const struct elf_object *object)
 }
 
 #define DIGEST_PIECE 65536
-#define DIGEST_MOST  (256ull << 20) // bytes: what is beyond in a larger file does not count
+#define DIGEST_MOST  (256ull << 20) // bytes; the rest of a larger file does not count
 
-// Four sums side by side, so that memory is the limit.
+// Four sums at once, so that the speed of memory is the limit.
 static void add_piece(uint64_t sums[4], const unsigned char *piece, size_t size)
 {
     uint64_t words[4];

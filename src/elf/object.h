@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Facts of one ELF file: what it is, what it imports and from where, its symbols.
+// One ELF file: its facts, imports and exports; and finding files as kernel and loader do. Strings
+// and tables belong to the object and live until it is closed.
 #ifndef ORDEAL_ELF_OBJECT_H
 #define ORDEAL_ELF_OBJECT_H
 
@@ -32,7 +33,7 @@ struct elf_facts {
 };
 const struct elf_facts *elf_object_facts(const struct elf_object *object);
 
-// A number made of all bytes of the file: a build-id may be the same where the content is not.
+// A hash of the file's bytes: files with the same build-id may differ.
 uint64_t elf_object_digest(const struct elf_object *object);
 
 struct elf_import { // an undefined dynamic symbol that is called or whose address is taken
@@ -46,8 +47,8 @@ const struct elf_import *elf_object_import(const struct elf_object *object, size
 // Whether the object exports a function of that name (and version, unless NULL).
 bool elf_object_exports(const struct elf_object *object, const char *name, const char *version);
 
-// What the kernel will run for a command: PATH search, then #! interpreters, down to an ELF file.
-// Says why not: not found, no permission, a directory, not ELF, and so on.
+// The ELF file that the kernel runs for a command: PATH search, then #! interpreters. The error
+// says why there is none: not found, no permission, a directory, not ELF, and so on.
 struct elf_program {
     char *path;  // the ELF file
     bool script; // reached through #!
@@ -56,9 +57,8 @@ struct elf_program {
 _must_check_ struct error *elf_find_program(const char *command, struct elf_program *ret_program);
 void elf_program_deinit(struct elf_program *program);
 
-// The file of a library that is asked for by its name ("libc.so.6"), where the loader would find it
-// for a program that says nothing of its own: LD_LIBRARY_PATH, /etc/ld.so.cache, the default
-// directories.
+// The file of a library ("libc.so.6"), where the loader finds it for a program without search paths
+// of its own: LD_LIBRARY_PATH, /etc/ld.so.cache, the default directories. Free *ret_path.
 _must_check_ struct error *elf_find_library(const char *name, char **ret_path);
 
 // The libraries a program loads at start, as the loader finds them (DT_RUNPATH, LD_LIBRARY_PATH,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which ELF file a command runs, found the way execvp and the kernel find it, and whether the
-// kernel would run it in secure mode, where nothing can be preloaded.
+// Finds the ELF file that a command runs, as execvp and the kernel do, and whether the kernel would
+// run it in secure mode, where nothing can be preloaded.
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "elf/object.h"
@@ -16,10 +16,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define SCRIPT_LINE  256 // what the kernel looks at
-#define SCRIPT_DEPTH 5   // #! lines it follows
+#define SCRIPT_LINE  256 // bytes of a #! line that the kernel looks at
+#define SCRIPT_DEPTH 5   // #! lines that it follows
 
-// 0, or the errno of execve().
+// 0, or the errno that execve() would set.
 static int check_executable(const char *path)
 {
     struct stat status;
@@ -112,7 +112,7 @@ static struct error *read_start(const char *path, char start[SCRIPT_LINE + 1], s
     return NULL;
 }
 
-// The interpreter of a #! line, which ends at a blank; its argument does not matter here.
+// The interpreter of a #! line, which ends at a blank. Its argument does not matter.
 static struct error *script_interpreter(const char *path, const char *start, size_t size,
                                         char **ret_interpreter)
 {
@@ -171,8 +171,8 @@ static bool has_capabilities(const char *path)
     return permitted != 0 || (data.magic_etc & VFS_CAP_FLAGS_EFFECTIVE) != 0;
 }
 
-// The kernel's rule for AT_SECURE: the new effective ids differ from the real ones, or somebody who
-// is not root gains capabilities; and nothing keeps it from granting them.
+// The kernel's rule for AT_SECURE: the new effective ids differ from the real ones, or a user other
+// than root gains capabilities, and nothing keeps the kernel from granting them.
 static bool runs_secure(const char *path)
 {
     struct stat status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bytes of a file's segments, each read as a whole when it is first asked for. Not with libelf,
-// which keeps what it has read until the end: of hundreds of libraries that is most of the memory.
+// The bytes of a file's segments, each read as a whole when it is first needed. libelf is not used:
+// it keeps what it has read until the end, and for hundreds of libraries that is most of the
+// memory.
 #include "elf/internal.h"
 #include "elf/tables.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See symbols.h. The tables are read once, sorted once, and searched by halving.
+// Reads the symbol tables of a module once, sorts them, and finds symbols by binary search.
 #include "elf/symbols.h"
 
 #include "base/cleanup.h"
@@ -145,7 +145,7 @@ static bool same_symbol(const struct elf_symbol *a, const struct elf_symbol *b)
            memcmp(a->name, b->name, a->name_size) == 0;
 }
 
-// .symtab and .dynsym repeat one another.
+// .symtab and .dynsym contain many of the same symbols.
 static void drop_repeats(struct elf_symbols *symbols)
 {
     size_t kept = 0;
@@ -185,8 +185,8 @@ static struct extent extent_around(const struct elf_object *object, uint64_t add
     return (struct extent){address, address};
 }
 
-// A function without a size ends where the next function starts; a label also at the next label.
-// Walks backwards, so that what comes next is known.
+// A function without a size ends where the next function begins, and a label also at the next
+// label. The loop goes backwards, so that the next one is known.
 static void close_open_ends(const struct elf_object *object, struct elf_symbols *symbols)
 {
     uint64_t next_function = UINT64_MAX, next_any = UINT64_MAX; // above the current address
@@ -265,7 +265,7 @@ static bool is_better(const struct elf_symbol *a, const struct elf_symbol *b)
     if (b == NULL || a->kind != b->kind)
         return b == NULL || a->kind < b->kind;
     if (a->start != b->start)
-        return a->start > b->start; // the inner of two
+        return a->start > b->start; // the inner one is better
     return a->rank < b->rank;
 }
 

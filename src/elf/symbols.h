@@ -16,17 +16,17 @@ enum elf_symbol_kind {
 };
 
 struct elf_symbol {
-    const char *name;    // belongs to the Elf handle it came from
+    const char *name;    // belongs to the Elf handle that it was read from
     size_t name_size;    // without "@VERSION"
-    uint64_t start, end; // a code symbol without a size reaches to the next one
+    uint64_t start, end; // a code symbol without a size ends at the next one
     enum elf_symbol_kind kind;
-    unsigned rank; // among symbols at one address the lowest is the best to show
+    unsigned rank; // of symbols at one address, the one with the lowest rank is shown
 };
 
 struct elf_symbols {
     ARRAY(struct elf_symbol) code; // by start
     ARRAY(struct elf_symbol) data; // unordered
-    uint64_t *reach;               // highest end of code[0..i]
+    uint64_t *reach;               // by index i: the highest end of code[0..i]
 };
 
 // `debug` is the separate debug file or NULL. Both must outlive the symbols.
@@ -37,17 +37,17 @@ void elf_symbols_deinit(struct elf_symbols *symbols);
 // The best code symbol that covers a link-time address, or NULL.
 const struct elf_symbol *elf_symbols_find(const struct elf_symbols *symbols, uint64_t address);
 
-// libelf's handle of an object, for libdw. Stays the object's.
+// libelf's handle of an object, for libdw. It belongs to the object.
 Elf *elf_object_handle(const struct elf_object *object);
 const char *elf_object_path(const struct elf_object *object);
 
-// Lowest and highest link-time address of its segments: [lo, hi). False if it loads nothing.
+// The link-time addresses of all segments: [lo, hi). False if none is loaded.
 bool elf_object_extent(const struct elf_object *object, uint64_t *ret_lo, uint64_t *ret_hi);
-// The same of those that hold code.
+// The same for segments with code.
 bool elf_object_code_extent(const struct elf_object *object, uint64_t *ret_lo, uint64_t *ret_hi);
 
-// Up to `size` bytes of executable code at a link-time address; how many there are in *ret_size.
-// NULL if the address is not in code.
+// Up to `size` bytes of code at a link-time address; *ret_size says how many. NULL if the address
+// is not in code. They belong to the object.
 const unsigned char *elf_object_code(const struct elf_object *object, uint64_t address, size_t size,
                                      size_t *ret_size);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See tables.h. Nothing here trusts a count or an offset of the file.
+// Iterates over dynamic symbols and relocations, and gives access to bytes by address. No count or
+// offset of the file is trusted.
 #include "elf/tables.h"
 
 #include "base/cleanup.h"
@@ -100,7 +101,7 @@ struct error *elf_each_relocation(const struct elf_object *object,
                                   void *data)
 {
     struct table table;
-    table_open(object, &table); // relocations without symbols are relocations too
+    table_open(object, &table); // there may be relocations without symbols
     const struct elf_dynamic *dynamic = &object->dynamic;
     TRY(each_of(&table, dynamic->rela, dynamic->rela_size, found, data));
     if (dynamic->plt_kind != DT_REL)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Basic blocks and edges. A block also ends with every call, so that a call that turns out not to
-// come back needs no second pass. Jumps into a split-off part, and back, stay within the function.
+// Divides functions into basic blocks and connects them with edges. A block also ends at every
+// call, so that a call that never returns needs no second pass. Jumps into a split-off part of a
+// function, and back, stay within the function.
 #include "flow/internal.h"
 
 #include "base/cleanup.h"
@@ -8,14 +9,14 @@
 #include <stdlib.h>
 
 struct table_edge {
-    uint32_t from, to; // facts
+    uint32_t from, to; // indexes of instructions
 };
 
 struct building {
     struct flow_image *image;
-    unsigned char *leaders; // by fact: a block begins here
-    unsigned char *targets; // by fact: something jumps here
-    uint32_t *block_of;     // by fact that is a leader
+    unsigned char *leaders; // by instruction: a block begins here
+    unsigned char *targets; // by instruction: something jumps here
+    uint32_t *block_of;     // by instruction, if it is a leader
     ARRAY(struct table_edge) tables;
     uint32_t current; // the jump whose table is read
 };
@@ -28,15 +29,15 @@ static void building_deinit(struct building *building)
     ARRAY_DEINIT(&building->tables);
 }
 
-static bool ends_block(const struct isa_fact *fact)
+static bool ends_block(const struct isa_insn *insn)
 {
-    switch (fact->kind) {
+    switch (insn->kind) {
     case ISA_CALL:
     case ISA_CALL_INDIRECT:
     case ISA_JUMP:
     case ISA_JUMP_INDIRECT:
     case ISA_BRANCH:
-    case ISA_LEAVE_FUNCTION:
+    case ISA_RET:
     case ISA_STOP:
         return true;
     default:
@@ -44,17 +45,18 @@ static bool ends_block(const struct isa_fact *fact)
     }
 }
 
-// Parts belong to who jumps into them, or to whom they jump back. Twice, for parts of parts.
+// A part belongs to the function that jumps into it, or to which it jumps back. Done twice, for
+// parts of parts.
 static void adopt_parts(struct flow_image *image)
 {
     for (int round = 0; round < 2; round++)
         for (size_t f = 0; f < image->functions.count; f++) {
             struct flow_function *function = &image->functions.items[f];
-            for (uint32_t i = 0; i < function->fact_count; i++) {
-                const struct isa_fact *fact = &image->facts.items[function->first_fact + i];
-                if (fact->kind != ISA_JUMP && fact->kind != ISA_BRANCH)
+            for (uint32_t i = 0; i < function->insn_count; i++) {
+                const struct isa_insn *insn = &image->insns.items[function->first_insn + i];
+                if (insn->kind != ISA_JUMP && insn->kind != ISA_BRANCH)
                     continue;
-                uint64_t target = (uint64_t)fact->value;
+                uint64_t target = (uint64_t)insn->value;
                 if (target >= function->start && target < function->end)
                     continue;
                 uint32_t other = flow_function_at(image, target);
@@ -83,7 +85,7 @@ static void list_parts(struct flow_image *image)
     }
 }
 
-// The fact a jump leads to if that stays within the function.
+// The instruction that a jump leads to, if it stays within the function; else FLOW_NONE.
 static uint32_t local_target(const struct flow_image *image, uint32_t function, uint64_t address)
 {
     const struct flow_function *from = &image->functions.items[function];
@@ -92,17 +94,17 @@ static uint32_t local_target(const struct flow_image *image, uint32_t function, 
         if (other == FLOW_NONE || image->functions.items[other].owner != from->owner)
             return FLOW_NONE;
     }
-    return flow_fact_at(image, address);
+    return flow_insn_at(image, address);
 }
 
-static struct error *note_table_target(void *data, uint32_t fact)
+static struct error *note_table_target(void *data, uint32_t insn)
 {
     struct building *building = data;
     struct table_edge *edge = ARRAY_ADD(&building->tables);
     if (edge == NULL)
         return error_no_memory();
-    *edge = (struct table_edge){building->current, fact};
-    building->leaders[fact] = building->targets[fact] = 1;
+    *edge = (struct table_edge){building->current, insn};
+    building->leaders[insn] = building->targets[insn] = 1;
     return NULL;
 }
 
@@ -110,20 +112,20 @@ static struct error *mark_leaders(struct building *building, uint32_t number)
 {
     struct flow_image *image = building->image;
     const struct flow_function *function = &image->functions.items[number];
-    if (function->fact_count != 0)
-        building->leaders[function->first_fact] = 1;
-    for (uint32_t i = 0; i < function->fact_count; i++) {
-        uint32_t at = function->first_fact + i;
-        const struct isa_fact *fact = &image->facts.items[at];
-        if (!ends_block(fact))
+    if (function->insn_count != 0)
+        building->leaders[function->first_insn] = 1;
+    for (uint32_t i = 0; i < function->insn_count; i++) {
+        uint32_t at = function->first_insn + i;
+        const struct isa_insn *insn = &image->insns.items[at];
+        if (!ends_block(insn))
             continue;
-        if (i + 1 < function->fact_count)
+        if (i + 1 < function->insn_count)
             building->leaders[at + 1] = 1;
-        if (fact->kind == ISA_JUMP || fact->kind == ISA_BRANCH) {
-            uint32_t target = local_target(image, number, (uint64_t)fact->value);
+        if (insn->kind == ISA_JUMP || insn->kind == ISA_BRANCH) {
+            uint32_t target = local_target(image, number, (uint64_t)insn->value);
             if (target != FLOW_NONE)
                 building->leaders[target] = building->targets[target] = 1;
-        } else if (fact->kind == ISA_JUMP_INDIRECT) {
+        } else if (insn->kind == ISA_JUMP_INDIRECT) {
             bool understood;
             building->current = at;
             TRY(flow_table_targets(image, number, at, note_table_target, building, &understood));
@@ -137,8 +139,8 @@ static struct error *cut_function(struct building *building, uint32_t number)
     struct flow_image *image = building->image;
     struct flow_function *function = &image->functions.items[number];
     function->first_block = (uint32_t)image->blocks.count;
-    for (uint32_t i = 0; i < function->fact_count; i++) {
-        uint32_t at = function->first_fact + i;
+    for (uint32_t i = 0; i < function->insn_count; i++) {
+        uint32_t at = function->first_insn + i;
         if (building->leaders[at]) {
             struct flow_block *block = ARRAY_ADD(&image->blocks);
             if (block == NULL)
@@ -156,24 +158,25 @@ static struct error *cut_function(struct building *building, uint32_t number)
     return NULL;
 }
 
-static struct error *add_edge(struct building *building, struct flow_block *from, uint32_t fact,
-                              enum flow_way way)
+static struct error *add_edge(struct building *building, struct flow_block *from, uint32_t insn,
+                              enum flow_edge_kind kind)
 {
     struct flow_edge *edge = ARRAY_ADD(&building->image->edges);
     if (edge == NULL)
         return error_no_memory();
-    *edge = (struct flow_edge){building->block_of[fact], way};
+    *edge = (struct flow_edge){building->block_of[insn], kind};
     from->out_count++;
     return NULL;
 }
 
-// What follows the last instruction of a function's bytes is another function: a kind of tail call.
+// Behind the last instruction of a function another function begins. Falling into it is a kind of
+// tail call.
 static struct error *fall_through(struct building *building, struct flow_block *block,
                                   uint32_t number, uint32_t last)
 {
     const struct flow_image *image = building->image;
     const struct flow_function *function = &image->functions.items[number];
-    if (last + 1 < function->first_fact + function->fact_count)
+    if (last + 1 < function->first_insn + function->insn_count)
         return add_edge(building, block, last + 1, FLOW_FALLS);
     uint32_t next = local_target(image, number, function->end);
     if (next != FLOW_NONE)
@@ -186,12 +189,12 @@ static struct error *fall_through(struct building *building, struct flow_block *
 }
 
 static struct error *jump(struct building *building, struct flow_block *block, uint32_t number,
-                          uint64_t address, enum flow_way way)
+                          uint64_t address, enum flow_edge_kind kind)
 {
     uint32_t target = local_target(building->image, number, address);
     if (target != FLOW_NONE)
-        return add_edge(building, block, target, way);
-    // A conditional jump elsewhere is a tail call, too; the block then also goes on.
+        return add_edge(building, block, target, kind);
+    // A conditional jump to another function is a tail call, too. The block then also goes on.
     block->callee = flow_callee_at(building->image, address);
     block->end = block->callee != FLOW_NONE ? FLOW_TAIL : FLOW_UNKNOWN;
     return NULL;
@@ -200,22 +203,22 @@ static struct error *jump(struct building *building, struct flow_block *block, u
 static struct error *indirect_jump(struct building *building, struct flow_block *block, uint32_t at,
                                    size_t *table)
 {
-    const struct isa_fact *fact = &building->image->facts.items[at];
+    const struct isa_insn *insn = &building->image->insns.items[at];
     if (*table < building->tables.count && building->tables.items[*table].from == at) {
         for (; *table < building->tables.count && building->tables.items[*table].from == at;
              ++*table)
             TRY(add_edge(building, block, building->tables.items[*table].to, FLOW_TABLE));
         return NULL;
     }
-    bool slot = fact->base == ISA_PC && fact->index == ISA_NONE;
+    bool slot = insn->base == ISA_PC && insn->index == ISA_NONE;
     if (slot)
-        block->callee = flow_callee_of_slot(building->image, (uint64_t)fact->displacement);
+        block->callee = flow_callee_of_slot(building->image, (uint64_t)insn->displacement);
     block->end = block->callee != FLOW_NONE ? FLOW_TAIL : FLOW_UNKNOWN;
     return NULL;
 }
 
 static void set_callee(const struct flow_image *image, struct flow_block *block,
-                       const struct isa_fact *call)
+                       const struct isa_insn *call)
 {
     block->end = FLOW_CALLS;
     if (call->kind == ISA_CALL)
@@ -224,17 +227,17 @@ static void set_callee(const struct flow_image *image, struct flow_block *block,
         block->callee = flow_callee_of_slot(image, (uint64_t)call->displacement);
 }
 
-// Bytes between a jump and the next target that only align it.
+// Whether the bytes between a jump and the next target only align that target.
 static bool is_padding(const struct flow_image *image, const struct flow_function *function,
                        const struct flow_block *block)
 {
     for (uint32_t i = 0; i < block->count; i++)
-        if (image->facts.items[block->first + i].kind != ISA_NOTHING)
+        if (image->insns.items[block->first + i].kind != ISA_NOTHING)
             return false;
-    if (block->first == function->first_fact)
+    if (block->first == function->first_insn)
         return false;
-    uint8_t before = image->facts.items[block->first - 1].kind;
-    return before == ISA_JUMP || before == ISA_JUMP_INDIRECT || before == ISA_LEAVE_FUNCTION ||
+    uint8_t before = image->insns.items[block->first - 1].kind;
+    return before == ISA_JUMP || before == ISA_JUMP_INDIRECT || before == ISA_RET ||
            before == ISA_STOP;
 }
 
@@ -243,26 +246,26 @@ static struct error *connect(struct building *building, uint32_t number, uint32_
     struct flow_image *image = building->image;
     struct flow_block *block = &image->blocks.items[b];
     uint32_t last = block->first + block->count - 1;
-    const struct isa_fact *fact = &image->facts.items[last];
+    const struct isa_insn *insn = &image->insns.items[last];
     block->edges_out = (uint32_t)image->edges.count;
     if (!building->targets[block->first] &&
         is_padding(image, &image->functions.items[number], block)) {
         block->end = FLOW_STOPS;
         return NULL;
     }
-    switch (fact->kind) {
+    switch (insn->kind) {
     case ISA_CALL:
     case ISA_CALL_INDIRECT:
-        set_callee(image, block, fact);
+        set_callee(image, block, insn);
         return fall_through(building, block, number, last);
     case ISA_JUMP:
-        return jump(building, block, number, (uint64_t)fact->value, FLOW_JUMPS);
+        return jump(building, block, number, (uint64_t)insn->value, FLOW_JUMPS);
     case ISA_BRANCH:
-        TRY(jump(building, block, number, (uint64_t)fact->value, FLOW_TAKEN));
+        TRY(jump(building, block, number, (uint64_t)insn->value, FLOW_TAKEN));
         return fall_through(building, block, number, last);
     case ISA_JUMP_INDIRECT:
         return indirect_jump(building, block, last, table);
-    case ISA_LEAVE_FUNCTION:
+    case ISA_RET:
         block->end = FLOW_RETURNS;
         return NULL;
     case ISA_STOP:
@@ -273,7 +276,7 @@ static struct error *connect(struct building *building, uint32_t number, uint32_
     }
 }
 
-// The same edges seen from the other end.
+// Adds the incoming edges of every block.
 static struct error *reverse_edges(struct flow_image *image)
 {
     size_t count = image->edges.count;
@@ -294,7 +297,7 @@ static struct error *reverse_edges(struct flow_image *image)
             struct flow_edge edge = image->edges.items[block->edges_out + i];
             struct flow_block *to = &image->blocks.items[edge.block];
             image->edges.items[to->edges_in + to->in_count++] =
-                (struct flow_edge){(uint32_t)b, edge.way};
+                (struct flow_edge){(uint32_t)b, edge.kind};
         }
     }
     return NULL;
@@ -303,9 +306,9 @@ static struct error *reverse_edges(struct flow_image *image)
 struct error *flow_build_blocks(struct flow_image *image)
 {
     _cleanup_(building_deinit) struct building building = {.image = image};
-    building.leaders = calloc(image->facts.count + 1, 1);
-    building.targets = calloc(image->facts.count + 1, 1);
-    building.block_of = calloc(image->facts.count + 1, sizeof *building.block_of);
+    building.leaders = calloc(image->insns.count + 1, 1);
+    building.targets = calloc(image->insns.count + 1, 1);
+    building.block_of = calloc(image->insns.count + 1, sizeof *building.block_of);
     if (building.leaders == NULL || building.targets == NULL || building.block_of == NULL)
         return error_no_memory();
     adopt_parts(image);

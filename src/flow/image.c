@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See image.h: the order of the steps.
+// Opens an image by running the steps of internal.h in their order, and closes it.
 #include "flow/image.h"
 
 #include "base/cleanup.h"
@@ -35,7 +35,7 @@ void flow_image_close(struct flow_image *image)
 {
     if (image == NULL)
         return;
-    ARRAY_DEINIT(&image->facts);
+    ARRAY_DEINIT(&image->insns);
     ARRAY_DEINIT(&image->functions);
     ARRAY_DEINIT(&image->blocks);
     ARRAY_DEINIT(&image->edges);

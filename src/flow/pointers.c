@@ -1,59 +1,58 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Calls through variables that hold the address of a function: who is called unless somebody
-// changes them. The variable's first value is a relocation, and the way from there to the call is
-// short.
+// Resolves calls through variables that hold the address of a function, assuming that they still
+// have their first value. That value is a relocation. The search goes back only a few blocks.
 #include "flow/internal.h"
 
 #include <elf.h>
 
-#define LONGEST_WAY 8 // blocks, each the first one before the last
+#define LONGEST_PATH 8 // blocks; of several predecessors the first is taken
 
-// A register whose value is asked for, in front of a fact.
-struct asked {
+// A register right before an instruction.
+struct register_use {
     const struct flow_block *block;
-    uint32_t fact;
+    uint32_t insn;
     uint8_t reg;
     unsigned blocks;
 };
 
-static bool clobbers(const struct isa_fact *fact, uint8_t reg)
+static bool clobbers(const struct isa_insn *insn, uint8_t reg)
 {
     const uint32_t saved = 1u << 3 | 1u << ISA_FRAME | 1u << ISA_STACK | 0xf000u; // rbx, r12..r15
-    return (fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT) && (saved >> reg & 1) == 0;
+    return (insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT) && (saved >> reg & 1) == 0;
 }
 
-// The instruction that made it; NULL if that is not to be found.
-static const struct isa_fact *maker(const struct flow_image *image, struct asked *asked)
+// The instruction that set the register, or NULL if it is not found.
+static const struct isa_insn *maker(const struct flow_image *image, struct register_use *use)
 {
-    while (asked->reg < ISA_REGISTERS) {
-        while (asked->fact > asked->block->first) {
-            const struct isa_fact *fact = &image->facts.items[--asked->fact];
-            if (clobbers(fact, asked->reg))
+    while (use->reg < ISA_REGISTERS) {
+        while (use->insn > use->block->first) {
+            const struct isa_insn *insn = &image->insns.items[--use->insn];
+            if (clobbers(insn, use->reg))
                 return NULL;
-            if ((fact->writes >> asked->reg & 1) == 0)
+            if ((insn->writes >> use->reg & 1) == 0)
                 continue;
-            if (fact->dst != asked->reg || fact->kind != ISA_COPY || fact->from != 8)
-                return fact->dst == asked->reg ? fact : NULL;
-            asked->reg = fact->src;
+            if (insn->dst != use->reg || insn->kind != ISA_COPY || insn->from != 8)
+                return insn->dst == use->reg ? insn : NULL;
+            use->reg = insn->src;
         }
-        if (asked->block->in_count == 0 || asked->blocks++ == LONGEST_WAY)
+        if (use->block->in_count == 0 || use->blocks++ == LONGEST_PATH)
             return NULL;
-        asked->block = &image->blocks.items[image->edges.items[asked->block->edges_in].block];
-        asked->fact = asked->block->first + asked->block->count;
+        use->block = &image->blocks.items[image->edges.items[use->block->edges_in].block];
+        use->insn = use->block->first + use->block->count;
     }
     return NULL;
 }
 
-static bool is_slot(const struct isa_fact *fact)
+static bool is_slot(const struct isa_insn *insn)
 {
-    return (fact->flags & (ISA_MEMORY | ISA_THREAD)) == ISA_MEMORY && fact->base == ISA_PC &&
-           fact->index == ISA_NONE;
+    return (insn->flags & (ISA_MEMORY | ISA_THREAD)) == ISA_MEMORY && insn->base == ISA_PC &&
+           insn->index == ISA_NONE;
 }
 
-// The address of a variable of this module that a register holds.
-static bool variable(const struct flow_image *image, struct asked asked, uint64_t *ret_address)
+// Whether the register holds the address of a variable of this module.
+static bool variable(const struct flow_image *image, struct register_use use, uint64_t *ret_address)
 {
-    const struct isa_fact *made = maker(image, &asked);
+    const struct isa_insn *made = maker(image, &use);
     if (made == NULL || !is_slot(made))
         return false;
     *ret_address = (uint64_t)made->displacement;
@@ -67,34 +66,34 @@ static bool variable(const struct flow_image *image, struct asked asked, uint64_
     return true;
 }
 
-// What stands in memory that `fact` reads, as the loader leaves it there: a function.
-static uint32_t held(const struct flow_image *image, struct asked asked,
-                     const struct isa_fact *fact)
+// The function whose address is in the memory that `insn` reads, as the loader fills it in.
+static uint32_t held(const struct flow_image *image, struct register_use use,
+                     const struct isa_insn *insn)
 {
     uint64_t address;
-    if (is_slot(fact))
-        return flow_callee_of_slot(image, (uint64_t)fact->displacement);
-    if ((fact->flags & (ISA_MEMORY | ISA_THREAD)) != ISA_MEMORY || fact->index != ISA_NONE)
+    if (is_slot(insn))
+        return flow_callee_of_slot(image, (uint64_t)insn->displacement);
+    if ((insn->flags & (ISA_MEMORY | ISA_THREAD)) != ISA_MEMORY || insn->index != ISA_NONE)
         return FLOW_NONE;
-    asked.reg = fact->base;
-    if (!variable(image, asked, &address))
+    use.reg = insn->base;
+    if (!variable(image, use, &address))
         return FLOW_NONE;
-    return flow_callee_of_slot(image, address + (uint64_t)fact->displacement);
+    return flow_callee_of_slot(image, address + (uint64_t)insn->displacement);
 }
 
 uint32_t flow_handed_over(const struct flow_image *image, const struct flow_block *block,
                           uint8_t reg)
 {
     for (uint32_t i = block->first + block->count; i-- > block->first;) {
-        const struct isa_fact *fact = &image->facts.items[i];
-        bool call = fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT;
-        if (call || (fact->writes >> reg & 1) == 0)
+        const struct isa_insn *insn = &image->insns.items[i];
+        bool call = insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT;
+        if (call || (insn->writes >> reg & 1) == 0)
             continue;
-        if (fact->dst != reg || !is_slot(fact))
+        if (insn->dst != reg || !is_slot(insn))
             return FLOW_NONE;
-        return fact->kind == ISA_ADDRESS ? flow_callee_at(image, (uint64_t)fact->displacement)
-               : fact->kind == ISA_LOAD && fact->from == 8
-                   ? flow_callee_of_slot(image, (uint64_t)fact->displacement)
+        return insn->kind == ISA_ADDRESS ? flow_callee_at(image, (uint64_t)insn->displacement)
+               : insn->kind == ISA_LOAD && insn->from == 8
+                   ? flow_callee_of_slot(image, (uint64_t)insn->displacement)
                    : FLOW_NONE;
     }
     return FLOW_NONE;
@@ -103,14 +102,14 @@ uint32_t flow_handed_over(const struct flow_image *image, const struct flow_bloc
 static uint32_t callee_of(const struct flow_image *image, const struct flow_block *block)
 {
     uint32_t last = block->first + block->count - 1;
-    const struct isa_fact *call = &image->facts.items[last];
+    const struct isa_insn *call = &image->insns.items[last];
     if (call->kind != ISA_CALL_INDIRECT && call->kind != ISA_JUMP_INDIRECT)
         return FLOW_NONE;
-    struct asked asked = {.block = block, .fact = last, .reg = call->src};
+    struct register_use use = {.block = block, .insn = last, .reg = call->src};
     if ((call->flags & ISA_MEMORY) != 0)
-        return held(image, asked, call);
-    const struct isa_fact *made = maker(image, &asked);
-    return made != NULL && made->kind == ISA_LOAD && made->from == 8 ? held(image, asked, made)
+        return held(image, use, call);
+    const struct isa_insn *made = maker(image, &use);
+    return made != NULL && made->kind == ISA_LOAD && made->from == 8 ? held(image, use, made)
                                                                      : FLOW_NONE;
 }
 
@@ -122,7 +121,7 @@ void flow_follow_pointers(struct flow_image *image)
             (block->end != FLOW_CALLS && block->end != FLOW_UNKNOWN))
             continue;
         uint32_t callee = callee_of(image, block);
-        // What does not come back is no usual value: somebody is going to change it.
+        // A function that never returns is a placeholder: the program will change the variable.
         if (callee == FLOW_NONE || !flow_callee_returns(image, callee))
             continue;
         block->callee = callee;

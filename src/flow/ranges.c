@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which bytes are which function. Unwind tables say it best, symbols know more names, and what is
-// called without either (assembly) begins where it is called and ends where the next one begins.
+// Finds where functions begin and end. Unwind tables are the most exact, symbols add names. A
+// function with neither (assembly) begins where calls lead to and ends where the next one begins.
 #include "flow/internal.h"
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNKNOWN_LIMIT (64u << 10) // bytes of a function nothing states the end of
+#define UNKNOWN_LIMIT (64u << 10) // most bytes of a function whose end is not stated
 
 struct range {
     uint64_t start, end;
@@ -43,14 +43,14 @@ struct framing {
     struct ranges *ranges;
 };
 
-// The table of stubs for lazy binding has an entry like a function's: it begins with a push of
-// memory and a jump through memory. Calls through it are known by its slots.
+// The PLT has an unwind entry like a function: it begins with a push of memory and a jump through
+// memory. It is no function; calls through it are resolved by their slots.
 static bool is_linkage_table(const struct flow_image *image, uint64_t address)
 {
     size_t size;
     const unsigned char *code = elf_object_code(image->object, address, 32, &size);
     struct isa_decoder decoder;
-    struct isa_fact push, jump;
+    struct isa_insn push, jump;
     isa_decoder_init(&decoder);
     return code != NULL && isa_decode(&decoder, code, size, address, &push) &&
            push.kind == ISA_PUSH && (push.flags & ISA_MEMORY) != 0 &&
@@ -126,16 +126,16 @@ static struct error *decode_range(struct flow_image *image, const struct isa_dec
 {
     size_t size = function->end - function->start, there;
     const unsigned char *code = elf_object_code(image->object, function->start, size, &there);
-    function->first_fact = (uint32_t)image->facts.count;
+    function->first_insn = (uint32_t)image->insns.count;
     for (size_t at = 0; code != NULL && at < there;) {
-        struct isa_fact *fact = image->facts.count < image->facts.room
-                                    ? &image->facts.items[image->facts.count++] // all of it is set
-                                    : ARRAY_ADD(&image->facts);
-        if (fact == NULL)
+        struct isa_insn *insn = image->insns.count < image->insns.room
+                                    ? &image->insns.items[image->insns.count++] // all of it is set
+                                    : ARRAY_ADD(&image->insns);
+        if (insn == NULL)
             return error_no_memory();
         uint64_t address = function->start + at;
-        if (!isa_decode(decoder, code + at, there - at, address, fact)) {
-            *fact = (struct isa_fact){.length = 1,
+        if (!isa_decode(decoder, code + at, there - at, address, insn)) {
+            *insn = (struct isa_insn){.length = 1,
                                       .kind = ISA_STOP,
                                       .dst = ISA_NONE,
                                       .src = ISA_NONE,
@@ -144,15 +144,15 @@ static struct error *decode_range(struct flow_image *image, const struct isa_dec
                                       .condition = ISA_IF_UNKNOWN};
             image->unreadable++;
         }
-        fact->offset = (uint32_t)(address - image->base);
-        at += fact->length;
+        insn->offset = (uint32_t)(address - image->base);
+        at += insn->length;
     }
-    function->fact_count = (uint32_t)image->facts.count - function->first_fact;
+    function->insn_count = (uint32_t)image->insns.count - function->first_insn;
     return NULL;
 }
 
-// Adds the functions of settled ranges. Facts of one function stand together, in whatever order the
-// functions are.
+// Adds the functions of settled ranges. The instructions of one function stand together; functions
+// may be in any order.
 static struct error *add_functions(struct flow_image *image, const struct ranges *ranges)
 {
     struct isa_decoder decoder;
@@ -205,14 +205,14 @@ static size_t room_at(const struct flow_image *image, uint64_t address)
     return there;
 }
 
-// Called by the facts from `first` on, but nothing says that a function begins there.
+// Adds addresses that instructions from `first` on call, and where no function is known.
 static struct error *find_called(const struct flow_image *image, size_t first,
                                  struct ranges *ranges)
 {
-    for (size_t i = first; i < image->facts.count; i++) {
-        const struct isa_fact *fact = &image->facts.items[i];
-        uint64_t target = (uint64_t)fact->value;
-        if (fact->kind != ISA_CALL || flow_function_at(image, target) != FLOW_NONE ||
+    for (size_t i = first; i < image->insns.count; i++) {
+        const struct isa_insn *insn = &image->insns.items[i];
+        uint64_t target = (uint64_t)insn->value;
+        if (insn->kind != ISA_CALL || flow_function_at(image, target) != FLOW_NONE ||
             flow_callee_at(image, target) != FLOW_NONE)
             continue;
         size_t size = room_at(image, target);
@@ -226,7 +226,7 @@ static struct error *find_called(const struct flow_image *image, size_t first,
 struct error *flow_load_functions(struct flow_image *image)
 {
     uint64_t high;
-    // Of the code alone: a kernel's variables of every processor lie at address 0.
+    // Only segments with code count: a kernel has its per-CPU variables at address 0.
     if (!elf_object_code_extent(image->object, &image->base, &high))
         return NULL;
     if (high - image->base > UINT32_MAX)
@@ -241,7 +241,7 @@ struct error *flow_load_functions(struct flow_image *image)
         sort_functions(image);
         ranges.items.count = 0;
         TRY(find_called(image, first, &ranges));
-        first = image->facts.count;
+        first = image->insns.count;
     }
     return NULL;
 }
@@ -261,22 +261,22 @@ uint32_t flow_function_at(const struct flow_image *image, uint64_t address)
     return (uint32_t)low - 1;
 }
 
-uint32_t flow_fact_at(const struct flow_image *image, uint64_t address)
+uint32_t flow_insn_at(const struct flow_image *image, uint64_t address)
 {
     uint32_t number = flow_function_at(image, address);
     if (number == FLOW_NONE)
         return FLOW_NONE;
     const struct flow_function *function = &image->functions.items[number];
     uint32_t offset = (uint32_t)(address - image->base);
-    uint32_t low = function->first_fact, high = low + function->fact_count;
+    uint32_t low = function->first_insn, high = low + function->insn_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (image->facts.items[middle].offset < offset)
+        if (image->insns.items[middle].offset < offset)
             low = middle + 1;
         else
             high = middle;
     }
-    bool found = low < function->first_fact + function->fact_count &&
-                 image->facts.items[low].offset == offset;
+    bool found = low < function->first_insn + function->insn_count &&
+                 image->insns.items[low].offset == offset;
     return found ? low : FLOW_NONE;
 }

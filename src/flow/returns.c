@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which functions come back to their caller. Every function starts as one that does not; a block
-// behind a call is visited once its callee is known to return. Each block is visited once, so this
-// is linear.
+// Finds out which functions return to their caller. At first, none does. A block behind a call is
+// visited when its callee is known to return. Each block is visited once, so the time is linear.
 #include "flow/internal.h"
 
 #include "base/cleanup.h"
@@ -68,7 +67,7 @@ static struct error *wait_for(struct exploring *exploring, uint32_t callee, uint
 
 static struct error *note_return(struct exploring *exploring, uint32_t number);
 
-// A block whose callee returns: what comes after it?
+// Visits what comes after a block whose callee returns.
 static struct error *go_on(struct exploring *exploring, uint32_t number)
 {
     const struct flow_block *block = &exploring->image->blocks.items[number];
@@ -107,7 +106,7 @@ static struct error *visit(struct exploring *exploring, uint32_t number)
     case FLOW_TAIL:
         if (callee_returns(image, block->callee))
             return go_on(exploring, number);
-        if (block->end == FLOW_TAIL) // conditional: the other way is open in any case
+        if (block->end == FLOW_TAIL) // a conditional tail call also goes on
             TRY(push_successors(exploring, block));
         if (flow_callee_is_import(block->callee))
             return NULL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the loader fills in: GOT slots lead to imports or to this module's own functions.
+// Reads the relocations: which GOT slots and pointers the loader fills in, and with which imports
+// or functions of the module.
 #include "flow/internal.h"
 
 #include "base/cleanup.h"
@@ -9,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Functions that do not come back, by the names C libraries and compilers give them. Local ones are
-// found out by looking.
+// Imports that never return. For functions of the module itself, returns.c finds out.
 static const char *const noreturn_names[] = {
     "_Exit",
     "_Unwind_Resume",
@@ -61,7 +61,7 @@ static bool comes_back(const char *name)
 
 struct loading {
     struct flow_image *image;
-    const char *last_name, *last_version; // relocations of one symbol often stand together
+    const char *last_name, *last_version; // relocations of one symbol often follow each other
     uint32_t last_import;
 };
 
@@ -96,7 +96,7 @@ static struct error *add_slot(void *data, const struct elf_relocation *relocatio
                   relocation->type == R_X86_64_64;
     if (!called || relocation->symbol.name == NULL)
         return NULL;
-    // A call that may be interposed goes through a symbol even to a function of this module.
+    // Even a call within the module goes through a symbol if it may be interposed.
     if (relocation->symbol.defined && relocation->symbol.type != STT_GNU_IFUNC) {
         slot->type = R_X86_64_RELATIVE;
         slot->addend += (int64_t)relocation->symbol.value;
@@ -143,7 +143,7 @@ uint32_t flow_callee_of_slot(const struct flow_image *image, uint64_t address)
     return function;
 }
 
-// The jump of a PLT entry: perhaps endbr64 first, then through a slot.
+// The callee of a PLT entry: perhaps endbr64, then a jump through a slot.
 static uint32_t through_entry(const struct flow_image *image, uint64_t address)
 {
     size_t size;
@@ -151,16 +151,16 @@ static uint32_t through_entry(const struct flow_image *image, uint64_t address)
     struct isa_decoder decoder;
     isa_decoder_init(&decoder);
     for (int i = 0; code != NULL && i < 2; i++) {
-        struct isa_fact fact;
-        if (!isa_decode(&decoder, code, size, address, &fact))
+        struct isa_insn insn;
+        if (!isa_decode(&decoder, code, size, address, &insn))
             return FLOW_NONE;
-        if (fact.kind == ISA_JUMP_INDIRECT && fact.base == ISA_PC && fact.index == ISA_NONE)
-            return flow_callee_of_slot(image, (uint64_t)fact.displacement);
-        if (fact.kind != ISA_NOTHING)
+        if (insn.kind == ISA_JUMP_INDIRECT && insn.base == ISA_PC && insn.index == ISA_NONE)
+            return flow_callee_of_slot(image, (uint64_t)insn.displacement);
+        if (insn.kind != ISA_NOTHING)
             return FLOW_NONE;
-        code += fact.length;
-        size -= fact.length;
-        address += fact.length;
+        code += insn.length;
+        size -= insn.length;
+        address += insn.length;
     }
     return FLOW_NONE;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the stack and frame pointers are at the beginning of every block, so that [rsp + 24] here
-// and [rbp - 8] there are known to be one place. A block is entered with one depth; should two
-// paths disagree, the first one wins: compilers do not write such code.
+// Finds the stack and frame pointer at the beginning of every block, so that [rsp + 24] and
+// [rbp - 8] can be seen to be the same place. A block has one stack depth. If two paths disagree,
+// the first one wins: compilers do not write such code.
 #include "flow/internal.h"
 
 #include "base/cleanup.h"
@@ -18,16 +18,16 @@ static int32_t plus(int32_t place, int64_t change)
     return sum < -(1 << 30) || sum > 1 << 30 ? FLOW_LOST : (int32_t)sum;
 }
 
-void flow_move_stack(const struct isa_fact *fact, int32_t *stack, int32_t *frame)
+void flow_move_stack(const struct isa_insn *insn, int32_t *stack, int32_t *frame)
 {
     int32_t old_stack = *stack;
-    switch (fact->kind) {
+    switch (insn->kind) {
     case ISA_PUSH:
         *stack = plus(old_stack, -WORD);
         return;
     case ISA_POP:
         *stack = plus(old_stack, WORD);
-        if (fact->dst == ISA_FRAME)
+        if (insn->dst == ISA_FRAME)
             *frame = FLOW_LOST;
         return;
     case ISA_LEAVE:
@@ -35,35 +35,35 @@ void flow_move_stack(const struct isa_fact *fact, int32_t *stack, int32_t *frame
         *frame = FLOW_LOST;
         return;
     case ISA_ADD:
-        if (fact->dst == ISA_STACK && fact->src == ISA_NONE) {
-            *stack = plus(old_stack, fact->value);
+        if (insn->dst == ISA_STACK && insn->src == ISA_NONE) {
+            *stack = plus(old_stack, insn->value);
             return;
         }
         break;
-    case ISA_AND: // aligned: what is below has one place, whatever lies between it and the caller's
-        if (fact->dst == ISA_STACK && fact->src == ISA_NONE && fact->value < 0)
+    case ISA_AND: // alignment: places below it keep their distances to each other
+        if (insn->dst == ISA_STACK && insn->src == ISA_NONE && insn->value < 0)
             return;
         break;
     case ISA_ADDRESS:
     case ISA_COPY: {
-        uint8_t from = fact->kind == ISA_COPY ? fact->src : fact->base;
-        int64_t change = fact->kind == ISA_COPY ? 0 : fact->displacement;
-        bool plain = fact->width == 8 && (fact->kind == ISA_COPY || fact->index == ISA_NONE);
+        uint8_t from = insn->kind == ISA_COPY ? insn->src : insn->base;
+        int64_t change = insn->kind == ISA_COPY ? 0 : insn->displacement;
+        bool plain = insn->width == 8 && (insn->kind == ISA_COPY || insn->index == ISA_NONE);
         int32_t source = from == ISA_STACK ? old_stack : from == ISA_FRAME ? *frame : FLOW_LOST;
-        if (fact->dst == ISA_STACK)
+        if (insn->dst == ISA_STACK)
             *stack = plain ? plus(source, change) : FLOW_LOST;
-        if (fact->dst == ISA_FRAME)
+        if (insn->dst == ISA_FRAME)
             *frame = plain ? plus(source, change) : FLOW_LOST;
         return;
     }
     default:
         break;
     }
-    if ((fact->writes >> ISA_FRAME & 1) != 0)
+    if ((insn->writes >> ISA_FRAME & 1) != 0)
         *frame = FLOW_LOST;
     // Calls and returns also write the stack pointer, but leave it as it was.
-    if ((fact->writes >> ISA_STACK & 1) != 0 && fact->kind != ISA_CALL &&
-        fact->kind != ISA_CALL_INDIRECT && fact->kind != ISA_LEAVE_FUNCTION)
+    if ((insn->writes >> ISA_STACK & 1) != 0 && insn->kind != ISA_CALL &&
+        insn->kind != ISA_CALL_INDIRECT && insn->kind != ISA_RET)
         *stack = FLOW_LOST;
 }
 
@@ -91,14 +91,14 @@ static void spread(struct measuring *measuring)
         const struct flow_block *block = &image->blocks.items[measuring->work[--measuring->count]];
         int32_t stack = block->stack, frame = block->frame;
         for (uint32_t i = 0; i < block->count; i++)
-            flow_move_stack(&image->facts.items[block->first + i], &stack, &frame);
+            flow_move_stack(&image->insns.items[block->first + i], &stack, &frame);
         for (uint32_t i = 0; i < block->out_count; i++)
             reach(measuring, image->edges.items[block->edges_out + i].block, stack, frame);
     }
 }
 
-// Nothing seems to lead to handlers of exceptions, or to where code goes that kernels patch. They
-// find the stack as most of the function does: as it is at the beginning of its deepest block.
+// No edge leads to exception handlers, nor to code that kernels patch jumps to. There the stack is
+// assumed to be as in most of the function: as at the beginning of its deepest block.
 static void assume_rest(struct measuring *measuring, uint32_t function)
 {
     const struct flow_image *image = measuring->image;

@@ -3,8 +3,8 @@
 //   lea B, [table]; movsxd R, dword [B + I*4]; add R, B; jmp R     position independent
 //   … mov eax, [B + I4]; cdqe; add …                               the same, unoptimised
 //   jmp [I*8 + table]  or  mov R, [I*8 + table]; jmp R             fixed addresses
-// The table's length is in a comparison before; where that is not found, the table ends with the
-// first entry that does not lead into the function.
+// A comparison before the jump says how long the table is. If it is not found, the table ends with
+// the first entry that does not lead into the function.
 #include "flow/internal.h"
 
 #include "base/cleanup.h"
@@ -20,33 +20,33 @@ struct table {
     uint64_t address;
     unsigned entry;  // bytes
     bool relative;   // entries count from the table's own address
-    uint32_t before; // fact from which to look back for the comparison
+    uint32_t before; // instruction from which to look back for the comparison
 };
 
 struct search {
     const struct flow_image *image;
-    uint32_t lowest; // no fact before this one belongs to the function
+    uint32_t lowest; // no instruction before this one belongs to the function
 };
 
-// The last instruction before `fact` that changes a register.
-static const struct isa_fact *definition(const struct search *search, uint32_t *fact, uint8_t reg)
+// The last instruction before *insn that changes a register.
+static const struct isa_insn *definition(const struct search *search, uint32_t *insn, uint8_t reg)
 {
-    for (uint32_t i = *fact, steps = 0; i-- > search->lowest && steps < LOOK_BACK; steps++) {
-        const struct isa_fact *candidate = &search->image->facts.items[i];
+    for (uint32_t i = *insn, steps = 0; i-- > search->lowest && steps < LOOK_BACK; steps++) {
+        const struct isa_insn *candidate = &search->image->insns.items[i];
         if ((candidate->writes >> reg & 1) != 0) {
-            *fact = i;
+            *insn = i;
             return candidate;
         }
     }
     return NULL;
 }
 
-// Follows copies to where an address is made.
-static bool fixed_address(const struct search *search, uint32_t fact, uint8_t reg,
+// Follows copies back to the instruction that loads a fixed address.
+static bool fixed_address(const struct search *search, uint32_t insn, uint8_t reg,
                           uint64_t *ret_address)
 {
     for (int copies = 0; copies < 4; copies++) {
-        const struct isa_fact *found = definition(search, &fact, reg);
+        const struct isa_insn *found = definition(search, &insn, reg);
         if (found == NULL)
             return false;
         if (found->kind == ISA_ADDRESS && found->base == ISA_PC && found->index == ISA_NONE) {
@@ -64,20 +64,20 @@ static bool fixed_address(const struct search *search, uint32_t fact, uint8_t re
     return false;
 }
 
-static bool absolute_table(const struct isa_fact *fact, uint32_t at, struct table *ret_table)
+static bool absolute_table(const struct isa_insn *insn, uint32_t at, struct table *ret_table)
 {
-    if ((fact->flags & ISA_MEMORY) == 0 || fact->base != ISA_NONE || fact->index == ISA_NONE ||
-        (fact->flags & ISA_SCALE) != 3)
+    if ((insn->flags & ISA_MEMORY) == 0 || insn->base != ISA_NONE || insn->index == ISA_NONE ||
+        (insn->flags & ISA_SCALE) != 3)
         return false;
     *ret_table =
-        (struct table){.address = (uint64_t)(uint32_t)fact->displacement, .entry = 8, .before = at};
+        (struct table){.address = (uint64_t)(uint32_t)insn->displacement, .entry = 8, .before = at};
     return true;
 }
 
-// The load of an entry into a register: of four bytes, sign-extended at once or by a cdqe after it.
-static const struct isa_fact *entry_load(const struct search *search, uint32_t *at, uint8_t reg)
+// The load of a table entry into a register: four bytes, sign-extended by the load or by a cdqe.
+static const struct isa_insn *entry_load(const struct search *search, uint32_t *at, uint8_t reg)
 {
-    const struct isa_fact *made = definition(search, at, reg);
+    const struct isa_insn *made = definition(search, at, reg);
     bool extended = made != NULL && made->kind == ISA_COPY && made->from == 4 && made->width == 8 &&
                     (made->flags & ISA_SIGNED) != 0;
     if (extended)
@@ -90,7 +90,7 @@ static const struct isa_fact *entry_load(const struct search *search, uint32_t *
     return scaled || (extended && (made->flags & ISA_SCALE) == 0) ? made : NULL;
 }
 
-static bool relative_table(const struct search *search, uint32_t at, const struct isa_fact *sum,
+static bool relative_table(const struct search *search, uint32_t at, const struct isa_insn *sum,
                            struct table *ret_table)
 {
     // Either of the two summands may be the loaded entry.
@@ -110,12 +110,12 @@ static bool relative_table(const struct search *search, uint32_t at, const struc
 
 static bool find_table(const struct search *search, uint32_t at, struct table *ret_table)
 {
-    const struct isa_fact *jump = &search->image->facts.items[at];
+    const struct isa_insn *jump = &search->image->insns.items[at];
     if (absolute_table(jump, at, ret_table))
         return true;
     if (jump->src == ISA_NONE)
         return false;
-    const struct isa_fact *made = definition(search, &at, jump->src);
+    const struct isa_insn *made = definition(search, &at, jump->src);
     if (made == NULL)
         return false;
     if (made->kind == ISA_LOAD)
@@ -124,21 +124,21 @@ static bool find_table(const struct search *search, uint32_t at, struct table *r
            relative_table(search, at, made, ret_table);
 }
 
-// cmp I, n; ja default. Copies of the index in between make the register an uncertain witness, so
-// any comparison that guards by "above" counts.
+// cmp I, n; ja default. The index may have been copied in between, so its register is not compared:
+// any comparison followed by "above" counts.
 static uint64_t bound_of(const struct search *search, const struct table *table)
 {
-    const struct isa_fact *facts = search->image->facts.items;
+    const struct isa_insn *insns = search->image->insns.items;
     for (uint32_t i = table->before, steps = 0; i-- > search->lowest && steps < LOOK_BACK;
          steps++) {
-        if (facts[i].kind != ISA_COMPARE || facts[i].dst != ISA_NONE || facts[i].value < 0 ||
-            facts[i].value >= LONGEST_TABLE)
+        if (insns[i].kind != ISA_COMPARE || insns[i].dst != ISA_NONE || insns[i].value < 0 ||
+            insns[i].value >= LONGEST_TABLE)
             continue;
-        const struct isa_fact *next = &facts[i + 1];
+        const struct isa_insn *next = &insns[i + 1];
         if (next->kind == ISA_BRANCH && next->condition == ISA_IF_A)
-            return (uint64_t)facts[i].value + 1;
+            return (uint64_t)insns[i].value + 1;
         if (next->kind == ISA_BRANCH && next->condition == ISA_IF_AE)
-            return (uint64_t)facts[i].value;
+            return (uint64_t)insns[i].value;
     }
     return 0;
 }
@@ -155,24 +155,24 @@ static uint64_t entry_at(const unsigned char *bytes, const struct table *table, 
     return table->address + (uint64_t)(int64_t)offset;
 }
 
-// A fact of the function itself, or of one of its parts.
+// The instruction at an address, if it belongs to the function or one of its parts; else FLOW_NONE.
 static uint32_t inside(const struct flow_image *image, uint32_t function, uint64_t address)
 {
     uint32_t range = flow_function_at(image, address);
     if (range == FLOW_NONE || (range != function && !image->functions.items[range].part &&
                                image->functions.items[function].owner != range))
         return FLOW_NONE;
-    return flow_fact_at(image, address);
+    return flow_insn_at(image, address);
 }
 
-struct error *flow_table_targets(const struct flow_image *image, uint32_t function, uint32_t fact,
-                                 struct error *(*target)(void *data, uint32_t fact), void *data,
+struct error *flow_table_targets(const struct flow_image *image, uint32_t function, uint32_t insn,
+                                 struct error *(*target)(void *data, uint32_t insn), void *data,
                                  bool *ret_understood)
 {
-    const struct search search = {image, image->functions.items[function].first_fact};
+    const struct search search = {image, image->functions.items[function].first_insn};
     struct table table;
     *ret_understood = false;
-    if (!find_table(&search, fact, &table))
+    if (!find_table(&search, insn, &table))
         return NULL;
     size_t size;
     const unsigned char *bytes = elf_object_bytes(image->object, table.address, &size);

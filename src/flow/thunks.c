@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Thunks: what kernels, and programs compiled like them, call instead of using an indirect call, an
-// indirect jump or a return, because of what processors guess. For an analysis they are in the way.
+// Replaces thunks. Kernels, and programs compiled like them, call thunks instead of using indirect
+// calls, indirect jumps and returns, as a defence against speculative execution. The analyses want
+// the instruction that a thunk stands for.
 #include "flow/internal.h"
 
 #include "base/cleanup.h"
@@ -64,23 +65,23 @@ static int compare_thunks(const void *a, const void *b)
     return (left->address > right->address) - (left->address < right->address);
 }
 
-static void replace(struct isa_fact *fact, const struct flow_thunk *thunk)
+static void replace(struct isa_insn *insn, const struct flow_thunk *thunk)
 {
-    bool call = fact->kind == ISA_CALL;
+    bool call = insn->kind == ISA_CALL;
     switch (thunk->kind) {
     case FLOW_THUNK_INDIRECT:
-        fact->kind = call ? ISA_CALL_INDIRECT : ISA_JUMP_INDIRECT;
-        fact->src = thunk->reg;
+        insn->kind = call ? ISA_CALL_INDIRECT : ISA_JUMP_INDIRECT;
+        insn->src = thunk->reg;
         break;
     case FLOW_THUNK_RETURN:
         if (!call)
-            fact->kind = ISA_LEAVE_FUNCTION;
+            insn->kind = ISA_RET;
         break;
     default:
         if (!call)
             return;
-        fact->kind = ISA_NOTHING;
-        fact->writes = 0;
+        insn->kind = ISA_NOTHING;
+        insn->writes = 0;
         break;
     }
 }
@@ -93,15 +94,15 @@ void flow_replace_thunks(struct flow_image *image)
     qsort(image->thunks.items, count, sizeof *image->thunks.items, compare_thunks);
     uint64_t lowest = image->thunks.items[0].address,
              highest = image->thunks.items[count - 1].address;
-    for (size_t i = 0; i < image->facts.count; i++) {
-        struct isa_fact *fact = &image->facts.items[i];
-        const struct flow_thunk key = {.address = (uint64_t)fact->value};
-        if ((fact->kind != ISA_CALL && fact->kind != ISA_JUMP) || key.address < lowest ||
+    for (size_t i = 0; i < image->insns.count; i++) {
+        struct isa_insn *insn = &image->insns.items[i];
+        const struct flow_thunk key = {.address = (uint64_t)insn->value};
+        if ((insn->kind != ISA_CALL && insn->kind != ISA_JUMP) || key.address < lowest ||
             key.address > highest)
             continue;
         const struct flow_thunk *thunk =
             bsearch(&key, image->thunks.items, count, sizeof key, compare_thunks);
         if (thunk != NULL)
-            replace(fact, thunk);
+            replace(insn, thunk);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See call.h.
+// Recognizes call instructions, forwards with Zydis and backwards by trying every length.
 #include "isa/call.h"
 
 #include "isa/zydis.h"

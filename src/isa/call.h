@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Call instructions, as far as call sites need them.
+// Call instructions: their length, and whether a return address follows one. If Zydis cannot be
+// loaded, there are none; see isa_need().
 #ifndef ORDEAL_ISA_CALL_H
 #define ORDEAL_ISA_CALL_H
 

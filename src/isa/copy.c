@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See copy.h.
+// Follows a register through straight code to see whether another one holds a copy of it.
 #include "isa/copy.h"
 
 #include "isa/zydis.h"

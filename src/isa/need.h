@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What this room needs that may be missing: the decoder is a library that is loaded at first use.
+// Whether instructions can be decoded: Zydis is loaded at first use and may be missing.
 #ifndef ORDEAL_ISA_NEED_H
 #define ORDEAL_ISA_NEED_H
 
 #include "base/error.h"
 
-// An error if instructions cannot be decoded: none would be found. To be called before a piece of
-// work that depends on them.
+// An error if Zydis cannot be loaded. Call it before work that depends on instructions: without
+// Zydis no instruction would be found, and no error reported.
 _must_check_ struct error *isa_need(void);
 
 #endif

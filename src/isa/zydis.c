@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See zydis.h and need.h.
+// Loads Zydis at the first use. zydis() drops the error, isa_need() reports it.
 #include "isa/zydis.h"
 
 #include "base/late-library.h"
@@ -18,7 +18,7 @@ static struct late_library library = LATE_LIBRARY(names);
 
 static struct error *load(void)
 {
-    char name[64]; // of the version whose headers were read: others lay out their structures anew
+    char name[64]; // of the version of the headers: others have other structure layouts
     snprintf(name, sizeof name, "libZydis.so.%u.%u", ZYDIS_VERSION_MAJOR(ZYDIS_VERSION),
              ZYDIS_VERSION_MINOR(ZYDIS_VERSION));
     return late_library_need(&library, name);

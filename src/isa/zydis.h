@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Zydis, loaded when an instruction is decoded for the first time: its thousands of relocations
-// would otherwise be paid for at every start, also of commands that never decode anything.
+// Zydis, loaded when the first instruction is decoded. Linking it would cost thousands of
+// relocations at every start, also for commands that decode nothing.
 #ifndef ORDEAL_ISA_ZYDIS_H
 #define ORDEAL_ISA_ZYDIS_H
 

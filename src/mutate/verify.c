@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "elf/frames.h"
-#include "isa/fact.h"
+#include "isa/insn.h"
 #include "isa/need.h"
 
 #include <inttypes.h>
@@ -48,16 +48,16 @@ static struct error *decode_frame(void *data, const struct elf_frame *frame)
     for (uint64_t at = frame->start; at < frame->end;) {
         size_t size = frame->end - at < 16 ? (size_t)(frame->end - at) : 16;
         const unsigned char *code = image_code(check->image, at, size);
-        struct isa_fact fact;
-        if (code == NULL || !isa_decode(&check->decoder, code, size, at, &fact) || fact.length == 0)
+        struct isa_insn insn;
+        if (code == NULL || !isa_decode(&check->decoder, code, size, at, &insn) || insn.length == 0)
             return NULL; // data between code: what follows is not decoded
         *flag_at(check, at) |= BEGINS;
-        for (unsigned i = 0; i < fact.length; i++) {
+        for (unsigned i = 0; i < insn.length; i++) {
             unsigned char *flag = flag_at(check, at + i);
             if (flag != NULL)
                 *flag |= DECODED;
         }
-        at += fact.length;
+        at += insn.length;
     }
     return NULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See batch.h. A library is taken on when everything it needs is done: then the thread that has it
-// only reads what belongs to others, and nothing has to be locked but the list of what to do next.
-// Where libraries need each other in a circle, one of them is done while nothing else is.
+// Analyses libraries in several threads. A library is begun when all libraries it needs are done.
+// Then its thread only reads what belongs to others, and only the list of jobs has to be locked. If
+// libraries need each other in a cycle, one of them is analysed while nothing else runs.
 #include "profile/batch.h"
 
 #include "base/cleanup.h"
@@ -16,9 +16,9 @@
 enum job_state { JOB_WAITING, JOB_RUNNING, JOB_DONE };
 struct job {
     uint32_t module;
-    uint32_t item; // or FLOW_NONE: it is only needed by others
-    uint32_t left; // of what it needs
-    uint64_t size; // of its file: large ones first
+    uint32_t item; // index, or FLOW_NONE if it is only needed by others
+    uint32_t left; // libraries it needs that are not done
+    uint64_t size; // of its file; large ones come first
     enum job_state state;
 };
 
@@ -61,11 +61,11 @@ static struct error *look_up(struct work *work, struct batch_item *item, bool *r
 static struct error *keep(struct work *work, const struct batch_item *item)
 {
     _cleanup_(buffer_deinit) struct buffer key = {0};
-    if (work->batch->cache == NULL ||
-        (work->batch->spoilt != NULL && __atomic_load_n(work->batch->spoilt, __ATOMIC_ACQUIRE)))
+    if (work->batch->cache == NULL || (work->batch->incomplete != NULL &&
+                                       __atomic_load_n(work->batch->incomplete, __ATOMIC_ACQUIRE)))
         return NULL;
     TRY(profile_cache_key(work->batch->cache, work->set, item->module, &key));
-    // A cache that cannot be written is no reason to fail.
+    // If the cache cannot be written, go on without.
     error_free(profile_cache_store(work->batch->cache, &key, &item->profile));
     return NULL;
 }
@@ -74,7 +74,7 @@ static struct error *make_item(struct work *work, struct batch_item *item)
 {
     TRY(profile_set_analyse(work->set, item->module));
     TRY(profile_make(work->set, item->module, &item->profile));
-    char *path = strdup(item->path); // which may be another name than that it was found by first
+    char *path = strdup(item->path); // the library may have been opened under another name
     if (path == NULL)
         return error_no_memory();
     free(item->profile.path);
@@ -179,7 +179,7 @@ static struct error *add_job(struct work *work, size_t module, size_t item)
     return NULL;
 }
 
-// A library with everything it needs.
+// Adds a job for a library and for each library it needs.
 static struct error *add_jobs(struct work *work, size_t module, size_t item)
 {
     TRY(add_job(work, module, item));
@@ -214,7 +214,7 @@ static struct error *start(struct work *work)
     while (started + 1 < count) {
         _cleanup_error_ struct error *error = thread_start(&threads[started], labour, work);
         if (error != NULL)
-            break; // fewer do as well
+            break; // go on with fewer threads
         started++;
     }
     labour(work);
@@ -225,7 +225,7 @@ static struct error *start(struct work *work)
 
 // ---- the whole ----
 
-// Every library stays open until the end.
+// Every library stays open until the end, so many files are needed.
 static void raise_file_limit(void)
 {
     struct rlimit limit;
@@ -252,18 +252,18 @@ static struct error *add_items(struct work *work, size_t count, size_t *ret_open
     return NULL;
 }
 
-// The same file under two names is looked at once.
-static struct error *copy_twins(struct work *work, size_t count)
+// A file that is given under two names is analysed once; the other item gets a copy.
+static struct error *copy_duplicates(struct work *work, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct batch_item *item = &work->items[i];
         if (item->error != NULL || item->profile.path != NULL)
             continue;
-        const struct batch_item *twin = &work->items[find_job(work, item->module)->item];
-        if (twin->error != NULL)
-            item->error = error_new("%s", error_message(twin->error));
+        const struct batch_item *original = &work->items[find_job(work, item->module)->item];
+        if (original->error != NULL)
+            item->error = error_new("%s", error_message(original->error));
         else
-            TRY(profile_copy(&twin->profile, item->path, &item->profile));
+            TRY(profile_copy(&original->profile, item->path, &item->profile));
     }
     return NULL;
 }
@@ -279,11 +279,12 @@ struct error *profile_batch(const struct batch *batch, struct batch_item *items,
     TRY(profile_set_new(&batch->options, &work.set));
     TRY(error_sets_share(&work.set->sets));
     TRY(add_items(&work, count, &open));
-    if (count == 1 && work.jobs.count != 0) // alone, it needs only some of what is below
+    if (count == 1 &&
+        work.jobs.count != 0) // one library uses only some functions of those it needs
         items[open].error = make_item(&work, &items[open]);
     else {
         TRY(count_left(&work));
         TRY(start(&work));
     }
-    return copy_twins(&work, count);
+    return copy_duplicates(&work, count);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Many libraries at once: each, and each that they need, is looked at once.
+// Makes the fault profiles of many libraries in several threads. Each library, and each library
+// they need, is analysed once.
 #ifndef ORDEAL_PROFILE_BATCH_H
 #define ORDEAL_PROFILE_BATCH_H
 
@@ -9,16 +10,17 @@ struct batch {
     struct profile_options options;
     unsigned jobs;                     // threads
     const struct profile_cache *cache; // or NULL
-    const bool *spoilt; // set when a question of `options` had no answer: nothing is kept then
+    const bool *incomplete; // set when `options` could not answer: then the cache is not written
 };
 struct batch_item {
     const char *path;
     struct profile profile; // unless `error` is set
-    struct error *error;    // why there is none
-    size_t module;          // of the batch's own
+    struct error *error;    // why there is no profile
+    size_t module;          // used by profile_batch()
 };
 
-// Fills in every item. The error it returns itself is about none of them.
+// Fills in every item, with a profile or an error. Returns only errors that are about no item.
+// Call batch_item_deinit() for each.
 _must_check_ struct error *profile_batch(const struct batch *batch, struct batch_item *items,
                                          size_t count);
 void batch_item_deinit(struct batch_item *item);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See btf.h. The section is foreign bytes: every number read from it is checked where it is used.
+// Reads the types in section .BTF. The section is foreign bytes: every number in it is checked
+// where it is used.
 #include "profile/btf.h"
 
 #include "base/array.h"
@@ -12,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DEPTH 16 // structures within structures
+#define MOST_DEPTH 16 // nested structures
 #define MAGIC      0xeb9f
-#define MOST_STEPS 32    // through names and qualifiers of a type
+#define MOST_STEPS 32    // typedefs and qualifiers of a type
 #define MOST_LOOKS 20000 // members looked at for one offset
 
 enum kind { // of types, as the format numbers them
@@ -104,7 +105,7 @@ static uint32_t count_of(const struct record *record)
     return record->info & 0xffff;
 }
 
-// Bytes behind the record; UINT64_MAX if its kind is not known.
+// The size of the data behind a record; UINT64_MAX if its kind is unknown.
 static uint64_t rest_size(const struct record *record)
 {
     uint64_t count = count_of(record);
@@ -155,7 +156,7 @@ static struct error *read_places(struct btf *btf)
     return NULL;
 }
 
-// All zero for none; what follows it is within the section.
+// The record of a type, all zero if there is none. The data behind it is within the section.
 static struct record record_of(const struct btf *btf, uint32_t type)
 {
     struct record record = {0};
@@ -253,7 +254,7 @@ uint32_t btf_structure(const struct btf *btf, const char *name)
     return find(btf, name, strlen(name), false);
 }
 
-// Without names and qualifiers.
+// Strips typedefs and qualifiers.
 static uint32_t plain(const struct btf *btf, uint32_t type)
 {
     for (int steps = 0; steps < MOST_STEPS; steps++) {
@@ -314,7 +315,7 @@ uint32_t btf_result(const struct btf *btf, const char *function, size_t name_siz
     return type != 0 ? pointed(btf, record_of(btf, type).size_or_type) : 0;
 }
 
-// In bytes. False of bit fields.
+// The offset of a member in bytes. False for bit fields.
 static bool member_at(const struct btf *btf, uint32_t structure, uint32_t index,
                       struct member *ret_member, uint64_t *ret_place)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The types a kernel's image carries in its section .BTF: what functions are given and return, and
-// what lies where in structures. Types are known by number; 0 is none.
+// The types in section .BTF of a kernel image: parameters and results of functions, and members of
+// structures. Types are referred to by number; 0 is none.
 #ifndef ORDEAL_PROFILE_BTF_H
 #define ORDEAL_PROFILE_BTF_H
 
@@ -8,11 +8,11 @@
 
 struct btf;
 
-// No types: *ret_btf is NULL. `object` must outlive them. What makes no sense is left out.
+// If there are no types, *ret_btf is NULL. `object` must outlive them. Broken types are left out.
 _must_check_ struct error *btf_open(const struct elf_object *object, struct btf **ret_btf);
 void btf_close(struct btf *btf);
 
-// Structure or union of a name.
+// The structure or union with a name.
 uint32_t btf_structure(const struct btf *btf, const char *name);
 
 // The structure that a parameter (from 0) or the result of a function points to.
@@ -22,7 +22,7 @@ uint32_t btf_result(const struct btf *btf, const char *function, size_t name_siz
 
 // The structure that the pointer at an offset of a structure points to.
 uint32_t btf_pointer_at(const struct btf *btf, uint32_t structure, uint64_t offset);
-// Where a member is that a structure itself has, in bytes; UINT64_MAX if there is none.
+// The offset of a direct member of a structure in bytes; UINT64_MAX if there is none.
 uint64_t btf_offset(const struct btf *btf, uint32_t structure, const char *member);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See cache.h. A file is a header, the key, and the arrays of a profile as they are in memory: only
-// the same tool reads it. It is foreign bytes all the same: a checksum finds damage, and every
-// number that leads somewhere is checked.
+// Reads and writes cached profiles. A file is a header, the key, and the arrays of a profile as
+// they are in memory, because only the same build reads it. It is not trusted: a checksum finds
+// damage, and every index is checked.
 #include "profile/cache.h"
 
 #include "base/cleanup.h"
@@ -22,15 +22,15 @@
 struct header {
     char magic[16];
     uint32_t format, key_size;
-    uint64_t checksum; // of all that follows the header
+    uint64_t checksum; // of everything behind the header
     uint64_t functions, failures, variables, sets, texts;
     uint32_t soname, build_id;
 };
 
 // ---- what a profile depends on ----
 
-// A build-id is not enough: it is kept by who patches a file, and the same is given to many by who
-// sets it by hand.
+// A build-id is not enough: it stays the same when a file is patched, and one that is set by hand
+// may be in many files.
 static struct error *put_identity(const char *build_id, uint64_t digest, struct buffer *text)
 {
     return buffer_printf(text, "%s %016" PRIx64 "\n", build_id != NULL ? build_id : "none", digest);

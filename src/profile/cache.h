@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fault profiles that earlier runs made, in $XDG_CACHE_HOME/ordeal: one file each. What a profile
-// depends on is its key: the library, everything it needs, the kernel's errors, this very tool.
+// A cache of fault profiles in $XDG_CACHE_HOME/ordeal, one file each. The key contains all that a
+// profile depends on: the library, everything it needs, the kernel's errors, this build of Ordeal.
 #ifndef ORDEAL_PROFILE_CACHE_H
 #define ORDEAL_PROFILE_CACHE_H
 
@@ -8,23 +8,24 @@
 
 struct profile_cache {
     char *directory;
-    struct buffer salt; // of every key
+    struct buffer salt; // beginning of every key
 };
-// `kernel` says which errors of system calls are used. Without a home there is no directory, and
-// nothing is found or kept.
+// `kernel` says which errors of system calls are used. Without a home directory, nothing is found
+// or stored.
 _must_check_ struct error *profile_cache_open(const char *kernel, struct profile_cache *ret_cache);
 void profile_cache_close(struct profile_cache *cache);
 
-// The key of a module of a set.
+// Appends the key of a module to `key`.
 _must_check_ struct error *profile_cache_key(const struct profile_cache *cache,
                                              const struct profile_set *set, size_t module,
                                              struct buffer *key);
 
-// A file that is missing, damaged or of something else is not found; *ret_found says whether.
+// *ret_found: whether there is a profile. A file that is missing, damaged or of another key is
+// none.
 _must_check_ struct error *profile_cache_load(const struct profile_cache *cache,
                                               const struct buffer *key, const char *path,
                                               struct profile *ret_profile, bool *ret_found);
-// Errors are of no consequence but that the work has to be done again.
+// The caller may ignore errors: then the work is done again the next time.
 _must_check_ struct error *profile_cache_store(const struct profile_cache *cache,
                                                const struct buffer *key,
                                                const struct profile *profile);

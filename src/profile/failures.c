@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See failures.h. The heuristics of section 2.1 of the LFI article, with more to go by: errno, the
-// sign of the other results, what callers do with the result. Every rule is a confidence; nothing
-// is thrown away but what is surely a success.
+// Rates the outcomes of a function. These are the heuristics of section 2.1 of the LFI article with
+// more evidence: errno, the sign of the other results, what callers do with the result. Every rule
+// gives a confidence; only what is certainly a success is dropped.
 #include "profile/failures.h"
 
 #include "base/cleanup.h"
@@ -11,29 +11,29 @@
 #include <stdlib.h>
 
 #define LARGEST_CODE    4095
-#define SMALLEST_CODE   256        // that is no character or other small number
+#define SMALLEST_CODE   256        // smaller numbers may be characters
 #define MANY            8          // different results
-#define SMALLEST_RESULT (-1000000) // that is likely to mean an error
+#define SMALLEST_RESULT (-1000000) // smaller numbers are unlikely to mean an error
 
-// All the ways of a function together.
+// All outcomes of a function together.
 struct picture {
     const struct summary *summary;
     unsigned hints;
     bool pointer, wide, narrow;
     bool asks, compares;     // according to its name
     bool other;              // a result that is not a constant
-    bool zero, one;          // constants there are
-    bool negative, positive; // likewise
+    bool zero, one;          // such a constant is a result
+    bool negative, positive; // such constants are results
     bool negative_sets_errno, zero_sets_errno;
     bool numbers; // error numbers as a result
     unsigned distinct_positive, distinct_negative;
     int64_t largest;
-    // Something that was called failed before: what comes after failures is likely to be one.
+    // Returned after a callee failed. What is returned after a failure is likely to be one.
     bool zero_after, one_after, positive_after;
-    bool zero_refuses; // likewise after an argument that is NULL
+    bool zero_refuses; // zero is returned because an argument is NULL
 };
 
-// Numbered from 1 without a gap: names of things, not of errors.
+// Whether positive results are 1, 2, 3, … without a gap: then they name things, not errors.
 static bool enumerates(const struct picture *picture)
 {
     return picture->distinct_positive >= 4 && picture->largest == picture->distinct_positive;
@@ -59,37 +59,39 @@ void failures_deinit(struct failures *failures)
     ARRAY_DEINIT(&failures->items);
 }
 
-// Storing 0 is how errno is cleared before something is tried.
-static bool sets_errno(const struct way *way)
+// Storing 0 does not count: programs clear errno before they try something.
+static bool sets_errno(const struct return_outcome *outcome)
 {
-    return way->sets_error && !(way->error.kind == VALUE_CONSTANT && way->error.number == 0);
+    return outcome->sets_error &&
+           !(outcome->error.kind == VALUE_CONSTANT && outcome->error.number == 0);
 }
 
 static bool known_before(const struct summary *summary, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (summary->ways.items[i].result.kind == VALUE_CONSTANT &&
-            summary->ways.items[i].result.number == summary->ways.items[index].result.number)
+        if (summary->outcomes.items[i].result.kind == VALUE_CONSTANT &&
+            summary->outcomes.items[i].result.number ==
+                summary->outcomes.items[index].result.number)
             return true;
     return false;
 }
 
 static void see_constant(struct picture *picture, const struct summary *summary, size_t index)
 {
-    const struct way *way = &summary->ways.items[index];
-    int64_t number = way->result.number;
-    bool error = sets_errno(way);
+    const struct return_outcome *outcome = &summary->outcomes.items[index];
+    int64_t number = outcome->result.number;
+    bool error = sets_errno(outcome);
     picture->zero |= number == 0;
     picture->one |= number == 1;
     picture->negative |= number < 0;
     picture->positive |= number > 0;
     picture->negative_sets_errno |= number < 0 && error;
     picture->zero_sets_errno |= number == 0 && error;
-    bool after = (way->after & WAY_AFTER_FAILURE) != 0;
+    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0;
     picture->zero_after |= number == 0 && after;
     picture->one_after |= number == 1 && after;
     picture->positive_after |= number > 0 && after;
-    picture->zero_refuses |= number == 0 && (way->after & WAY_AFTER_NULL) != 0;
+    picture->zero_refuses |= number == 0 && (outcome->after & OUTCOME_AFTER_NULL) != 0;
     if (number > picture->largest)
         picture->largest = number;
     if (number != 0 && !known_before(summary, index))
@@ -103,13 +105,13 @@ static struct picture picture_of(const struct summary *summary, unsigned hints, 
                               .pointer = hints_say_pointer(hints),
                               .wide = hints_say_wide(hints),
                               .narrow = hints_say_narrow(hints),
-                              .asks = name_asks(name),
-                              .compares = name_compares(name)};
-    for (size_t i = 0; i < summary->ways.count; i++) {
-        const struct way *way = &summary->ways.items[i];
-        if (way->result.kind == VALUE_CONSTANT)
+                              .asks = name_is_predicate(name),
+                              .compares = name_is_comparison(name)};
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT)
             see_constant(&picture, summary, i);
-        else if (way->result.kind == VALUE_ERRORS)
+        else if (outcome->result.kind == VALUE_ERRORS)
             picture.numbers = true;
         else
             picture.other = true;
@@ -117,61 +119,62 @@ static struct picture picture_of(const struct summary *summary, unsigned hints, 
     return picture;
 }
 
-// What all ways with a result come after.
+// OUTCOME_AFTER_* of all outcomes with a result.
 static unsigned after_what(const struct picture *picture, int64_t number)
 {
     unsigned after = 0;
-    for (size_t i = 0; i < picture->summary->ways.count; i++) {
-        const struct way *way = &picture->summary->ways.items[i];
-        if (way->result.kind == VALUE_CONSTANT && way->result.number == number)
-            after |= way->after;
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT && outcome->result.number == number)
+            after |= outcome->after;
     }
     return after;
 }
 
-// `only`: and never after success.
+// Whether a result is returned after a failure. `only`: and never after a success.
 static bool after_failure(const struct picture *picture, int64_t number, bool only)
 {
     unsigned after = after_what(picture, number);
-    return (after & WAY_AFTER_FAILURE) != 0 && (!only || (after & WAY_AFTER_SUCCESS) == 0);
+    return (after & OUTCOME_AFTER_FAILURE) != 0 && (!only || (after & OUTCOME_AFTER_SUCCESS) == 0);
 }
 
-// An error was reported on some way with this result.
+// Whether an error was reported before this result was returned.
 static bool reported(const struct picture *picture, int64_t number)
 {
-    return (after_what(picture, number) & WAY_AFTER_REPORT) != 0;
+    return (after_what(picture, number) & OUTCOME_AFTER_REPORT) != 0;
 }
 
-struct judgement {
+struct rating {
     unsigned confidence; // 0: a success
     enum failure_reason reason;
 };
 
-static struct judgement judge_negative(const struct picture *picture, const struct way *way)
+static struct rating judge_negative(const struct picture *picture,
+                                    const struct return_outcome *outcome)
 {
-    bool small = way->result.number >= SMALLEST_RESULT;
-    // Many numbers beside -1, which is the failure, are answers: limits may be negative.
+    bool small = outcome->result.number >= SMALLEST_RESULT;
+    // If -1 sets errno and there are many other results, then the other negative ones are answers.
     if (picture->distinct_positive >= MANY && picture->negative_sets_errno &&
-        way->result.number != -1)
-        return (struct judgement){30, FAILURE_NEGATIVE};
-    if (sets_errno(way))
-        return (struct judgement){picture->pointer && way->result.number != -1 ? 70 : 95,
-                                  FAILURE_SETS_ERRNO};
-    // Only a wrong pointer gives EFAULT. Where nothing else is told, it is looked for, not
-    // returned.
-    if (way->result.number == -EFAULT && picture->distinct_negative == 1)
-        return (struct judgement){30, FAILURE_ERROR_NUMBERS};
+        outcome->result.number != -1)
+        return (struct rating){30, FAILURE_NEGATIVE};
+    if (sets_errno(outcome))
+        return (struct rating){picture->pointer && outcome->result.number != -1 ? 70 : 95,
+                               FAILURE_SETS_ERRNO};
+    // Only a wrong pointer gives EFAULT. If it is the only negative constant, the code compares
+    // with it and does not return it.
+    if (outcome->result.number == -EFAULT && picture->distinct_negative == 1)
+        return (struct rating){30, FAILURE_ERROR_NUMBERS};
     if (picture->compares) {
         bool acts = (picture->hints & HINT_ACTS) != 0 && !picture->positive;
-        bool fails = way->result.number < -1 || acts;
-        return (struct judgement){fails && small ? 55 : 25, FAILURE_NEGATIVE};
+        bool fails = outcome->result.number < -1 || acts;
+        return (struct rating){fails && small ? 55 : 25, FAILURE_NEGATIVE};
     }
     if (picture->other || picture->zero || picture->positive)
-        return (struct judgement){small ? 85 : 40, FAILURE_NEGATIVE};
-    return (struct judgement){small ? 60 : 25, FAILURE_ALONE};
+        return (struct rating){small ? 85 : 40, FAILURE_NEGATIVE};
+    return (struct rating){small ? 60 : 25, FAILURE_ALONE};
 }
 
-// Of a function that returns 0 or 1: whether it is 1 that it returns when something went wrong.
+// For a function that returns 0 or 1: whether 1 means failure.
 static bool one_fails(const struct picture *picture)
 {
     if (reported(picture, 1) != reported(picture, 0))
@@ -179,23 +182,24 @@ static bool one_fails(const struct picture *picture)
     if (picture->asks || picture->compares || picture->zero_after)
         return false;
     unsigned after = after_what(picture, 1);
-    bool fails = (after & WAY_AFTER_FAILURE) != 0 && (after & WAY_AFTER_SUCCESS) == 0;
+    bool fails = (after & OUTCOME_AFTER_FAILURE) != 0 && (after & OUTCOME_AFTER_SUCCESS) == 0;
     return (picture->hints & HINT_ACTS) != 0 &&
-           (fails || (after == WAY_AFTER_NULL && !picture->zero_refuses));
+           (fails || (after == OUTCOME_AFTER_NULL && !picture->zero_refuses));
 }
 
-// One of two results, 0 and 1: no failure of functions that only look at something.
-static struct judgement judge_truth(const struct picture *picture, bool error)
+// Rates 0 of a function that returns 0 or 1. It is no failure of functions that only answer a
+// question.
+static struct rating judge_truth(const struct picture *picture, bool error)
 {
     if (one_fails(picture))
-        return (struct judgement){0, FAILURE_TRUTH};
+        return (struct rating){0, FAILURE_TRUTH};
     if (picture->zero_after && !picture->one_after && !picture->asks && !picture->compares)
-        return (struct judgement){75, FAILURE_TRUTH};
+        return (struct rating){75, FAILURE_TRUTH};
     bool question = picture->asks || picture->compares || (picture->hints & HINT_ACTS) == 0;
-    return (struct judgement){question ? 20 : error ? 70 : 60, FAILURE_TRUTH};
+    return (struct rating){question ? 20 : error ? 70 : 60, FAILURE_TRUTH};
 }
 
-// 1, 0 and -1: it worked, it did not, and worse.
+// Whether 1, 0 and -1 mean success, failure and a worse failure.
 static bool fails_beside_negative(const struct picture *picture)
 {
     return picture->negative && picture->one && picture->distinct_positive == 1 && !picture->asks &&
@@ -203,74 +207,72 @@ static bool fails_beside_negative(const struct picture *picture)
            (after_failure(picture, 0, true) || reported(picture, 0));
 }
 
-static struct judgement judge_zero(const struct picture *picture, const struct way *way)
+static struct rating judge_zero(const struct picture *picture, const struct return_outcome *outcome)
 {
-    bool after = (way->after & WAY_AFTER_FAILURE) != 0;
-    bool asks = picture->asks && !picture->wide; // who answers with a pointer looks something up
-    bool error = sets_errno(way);
+    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0;
+    bool asks = picture->asks && !picture->wide; // with a pointer as the answer, it is a lookup
+    bool error = sets_errno(outcome);
     if (picture->pointer && picture->other)
-        return (struct judgement){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
+        return (struct rating){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
     if (fails_beside_negative(picture))
-        return (struct judgement){60, FAILURE_TRUTH};
+        return (struct rating){60, FAILURE_TRUTH};
     if (picture->negative || picture->numbers)
-        return (struct judgement){0, FAILURE_NULL};
+        return (struct rating){0, FAILURE_NULL};
     if (picture->one && picture->distinct_positive == 1 && !picture->other)
         return judge_truth(picture, error);
     if (picture->positive && !picture->wide)
-        return (struct judgement){error && !picture->narrow ? 35 : 0, FAILURE_SETS_ERRNO};
+        return (struct rating){error && !picture->narrow ? 35 : 0, FAILURE_SETS_ERRNO};
     if (error && picture->other)
-        return (struct judgement){picture->wide     ? 80
-                                  : picture->narrow ? 25
-                                                    : 55,
-                                  FAILURE_SETS_ERRNO};
+        return (struct rating){picture->wide ? 80 : picture->narrow ? 25 : 55, FAILURE_SETS_ERRNO};
     if (picture->other && !picture->positive)
-        return (struct judgement){asks              ? 20
-                                  : picture->wide   ? 62
-                                  : after           ? 60
-                                  : picture->narrow ? 20
-                                                    : 52,
-                                  FAILURE_NULL};
-    return (struct judgement){0, FAILURE_NULL};
+        return (struct rating){asks              ? 20
+                               : picture->wide   ? 62
+                               : after           ? 60
+                               : picture->narrow ? 20
+                                                 : 52,
+                               FAILURE_NULL};
+    return (struct rating){0, FAILURE_NULL};
 }
 
-static struct judgement judge_positive(const struct picture *picture, const struct way *way)
+static struct rating judge_positive(const struct picture *picture,
+                                    const struct return_outcome *outcome)
 {
-    int64_t number = way->result.number;
+    int64_t number = outcome->result.number;
     if (picture->pointer)
-        return (struct judgement){0, FAILURE_CODE};
+        return (struct rating){0, FAILURE_CODE};
     if (picture->numbers && number < ERROR_NUMBERS)
-        return (struct judgement){70, FAILURE_ERROR_NUMBERS};
+        return (struct rating){70, FAILURE_ERROR_NUMBERS};
     if (picture->negative && !picture->other && !picture->zero_after && !picture->compares &&
         !picture->asks &&
         after_failure(picture, number, number == 1 || picture->distinct_positive > 2))
-        return (struct judgement){60, FAILURE_CODE};
+        return (struct rating){60, FAILURE_CODE};
     bool wide = (picture->hints & (HINT_WIDE | HINT_MADE_WIDE)) != 0;
     if (picture->negative && picture->zero && !wide && number >= SMALLEST_CODE &&
         number <= LARGEST_CODE)
-        return (struct judgement){55, FAILURE_CODE};
+        return (struct rating){55, FAILURE_CODE};
     if (picture->negative)
-        return (struct judgement){sets_errno(way) && !picture->negative_sets_errno ? 40 : 0,
-                                  FAILURE_SETS_ERRNO};
-    if (number > LARGEST_CODE || (picture->wide && !sets_errno(way)) || picture->asks)
-        return (struct judgement){20, FAILURE_CODE};
+        return (struct rating){sets_errno(outcome) && !picture->negative_sets_errno ? 40 : 0,
+                               FAILURE_SETS_ERRNO};
+    if (number > LARGEST_CODE || (picture->wide && !sets_errno(outcome)) || picture->asks)
+        return (struct rating){20, FAILURE_CODE};
     if (number == 1 && picture->distinct_positive == 1)
-        return (struct judgement){!picture->zero                          ? 15
-                                  : one_fails(picture) && !picture->other ? 70
-                                                                          : 0,
-                                  picture->zero ? FAILURE_TRUTH : FAILURE_ALONE};
-    if (!picture->zero && !picture->other) // every result is one of these: some are successes
-        return (struct judgement){30, FAILURE_CODE};
-    if (sets_errno(way) && !picture->zero_sets_errno)
-        return (struct judgement){65, FAILURE_SETS_ERRNO};
+        return (struct rating){!picture->zero                          ? 15
+                               : one_fails(picture) && !picture->other ? 70
+                                                                       : 0,
+                               picture->zero ? FAILURE_TRUTH : FAILURE_ALONE};
+    if (!picture->zero && !picture->other) // all results are like this, so some are successes
+        return (struct rating){30, FAILURE_CODE};
+    if (sets_errno(outcome) && !picture->zero_sets_errno)
+        return (struct rating){65, FAILURE_SETS_ERRNO};
     if (enumerates(picture))
-        return (struct judgement){picture->positive_after && !picture->zero_after ? 60 : 40,
-                                  FAILURE_CODE};
+        return (struct rating){picture->positive_after && !picture->zero_after ? 60 : 40,
+                               FAILURE_CODE};
     if (number == 1)
-        return (struct judgement){55, FAILURE_CODE};
-    return (struct judgement){picture->zero && !picture->other ? 80 : 60, FAILURE_CODE};
+        return (struct rating){55, FAILURE_CODE};
+    return (struct rating){picture->zero && !picture->other ? 80 : 60, FAILURE_CODE};
 }
 
-// A result that nobody looks at may be what a function without one leaves behind.
+// Lowers the confidence if no caller uses the result: it may be a leftover of a void function.
 static unsigned doubt(unsigned hints, bool error, unsigned confidence)
 {
     if ((hints & HINT_USED) != 0)
@@ -283,21 +285,21 @@ static unsigned doubt(unsigned hints, bool error, unsigned confidence)
     return passed && !error ? confidence * 3 / 5 : confidence;
 }
 
-static struct judgement judge(const struct picture *picture, const struct way *way)
+static struct rating judge(const struct picture *picture, const struct return_outcome *outcome)
 {
-    struct judgement judgement = {0};
-    if (way->result.kind == VALUE_ERRORS)
-        judgement = (struct judgement){way->result.negative ? 90 : 80, FAILURE_ERROR_NUMBERS};
-    else if (way->result.kind != VALUE_CONSTANT)
-        return judgement;
-    else if (way->result.number < 0)
-        judgement = judge_negative(picture, way);
-    else if (way->result.number == 0)
-        judgement = judge_zero(picture, way);
+    struct rating rating = {0};
+    if (outcome->result.kind == VALUE_ERRORS)
+        rating = (struct rating){outcome->result.negative ? 90 : 80, FAILURE_ERROR_NUMBERS};
+    else if (outcome->result.kind != VALUE_CONSTANT)
+        return rating;
+    else if (outcome->result.number < 0)
+        rating = judge_negative(picture, outcome);
+    else if (outcome->result.number == 0)
+        rating = judge_zero(picture, outcome);
     else
-        judgement = judge_positive(picture, way);
-    judgement.confidence = doubt(picture->hints, sets_errno(way), judgement.confidence);
-    return judgement;
+        rating = judge_positive(picture, outcome);
+    rating.confidence = doubt(picture->hints, sets_errno(outcome), rating.confidence);
+    return rating;
 }
 
 static int compare_failures(const void *a, const void *b)
@@ -314,43 +316,43 @@ static const char *why_unknown(const struct summary *summary, unsigned hints)
 {
     if (summary == NULL)
         return "its code was not found";
-    if (summary->ways.count == 0 && (hints & HINT_STOPS) == 0)
+    if (summary->outcomes.count == 0 && (hints & HINT_STOPS) == 0)
         return summary->cut ? "too much to look at" : "no way out of it was found";
     return NULL;
 }
 
-#define FIELDS 3 // of one thing
+#define FIELDS 3 // of one object
 
-// A failure is told in one place or two. Who sets more fields of one thing, or more variables,
-// takes it apart or makes it what it was: nothing that a caller would look at.
-static bool tidies_up(const struct way *way)
+// A failure is reported in one or two places. Code that sets more fields of one object, or more
+// variables, destroys or resets something. Callers do not look at that.
+static bool cleans_up(const struct return_outcome *outcome)
 {
-    for (unsigned i = 0; i < way->effect_count; i++) {
+    for (unsigned i = 0; i < outcome->effect_count; i++) {
         unsigned count = 0;
-        for (unsigned k = 0; k < way->effect_count; k++)
-            count += way->effects[k].kind == way->effects[i].kind &&
-                     way->effects[k].argument == way->effects[i].argument;
+        for (unsigned k = 0; k < outcome->effect_count; k++)
+            count += outcome->effects[k].kind == outcome->effects[i].kind &&
+                     outcome->effects[k].argument == outcome->effects[i].argument;
         if (count >= FIELDS)
             return true;
     }
     return false;
 }
 
-static struct error *add(struct failures *failures, const struct way *way,
-                         struct judgement judgement)
+static struct error *add(struct failures *failures, const struct return_outcome *outcome,
+                         struct rating rating)
 {
     struct failure *added = ARRAY_ADD(&failures->items);
     if (added == NULL)
         return error_no_memory();
-    *added = (struct failure){.result = way->result,
-                              .sets_error = sets_errno(way),
-                              .error = way->error,
-                              .effect_count = tidies_up(way) ? 0 : way->effect_count,
-                              .evidence = way->evidence,
-                              .confidence = (uint8_t)judgement.confidence,
-                              .reason = (uint8_t)judgement.reason};
+    *added = (struct failure){.result = outcome->result,
+                              .sets_error = sets_errno(outcome),
+                              .error = outcome->error,
+                              .effect_count = cleans_up(outcome) ? 0 : outcome->effect_count,
+                              .evidence = outcome->evidence,
+                              .confidence = (uint8_t)rating.confidence,
+                              .reason = (uint8_t)rating.reason};
     for (unsigned i = 0; i < added->effect_count; i++)
-        added->effects[i] = way->effects[i];
+        added->effects[i] = outcome->effects[i];
     return NULL;
 }
 
@@ -365,10 +367,10 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
         return NULL;
     struct picture picture = picture_of(summary, hints, name);
     failures->zero_succeeds = picture.zero && !picture.other && !picture.positive;
-    for (size_t i = 0; i < summary->ways.count; i++) {
-        struct judgement judgement = judge(&picture, &summary->ways.items[i]);
-        if (judgement.confidence != 0)
-            TRY(add(failures, &summary->ways.items[i], judgement));
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        struct rating rating = judge(&picture, &summary->outcomes.items[i]);
+        if (rating.confidence != 0)
+            TRY(add(failures, &summary->outcomes.items[i], rating));
     }
     if (failures->items.count != 0)
         qsort(failures->items.items, failures->items.count, sizeof *failures->items.items,
@@ -379,9 +381,9 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
 void failures_mark(struct summary *summary, unsigned hints, const char *name)
 {
     struct picture picture = picture_of(summary, hints, name);
-    for (size_t i = 0; i < summary->ways.count; i++)
-        summary->ways.items[i].fails =
-            judge(&picture, &summary->ways.items[i]).confidence >= FAILURE_LIKELY;
+    for (size_t i = 0; i < summary->outcomes.count; i++)
+        summary->outcomes.items[i].fails =
+            judge(&picture, &summary->outcomes.items[i]).confidence >= FAILURE_LIKELY;
 }
 
 struct error *failures_of(const struct summary *summary, unsigned hints, const char *name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From the ways a function can come back to its failures: what a user calls an error return.
+// Picks the failures from the outcomes of a function: what a user calls an error return.
 #ifndef ORDEAL_PROFILE_FAILURES_H
 #define ORDEAL_PROFILE_FAILURES_H
 
@@ -7,22 +7,22 @@
 #include "profile/summary.h"
 
 enum failure_reason {
-    FAILURE_SETS_ERRNO,    // errno is set on the way
+    FAILURE_SETS_ERRNO,    // errno is set, too
     FAILURE_ERROR_NUMBERS, // the result is an error number, or one negated
     FAILURE_NEGATIVE,      // negative, where other results are not
     FAILURE_NULL,          // zero, where other results are pointers
     FAILURE_CODE,          // one of several positive results, where zero is success
-    FAILURE_ALONE,         // the only constant there is
+    FAILURE_ALONE,         // the only constant result
     FAILURE_TRUTH,         // one of the two results of a yes-or-no function
 };
 #define FAILURE_REASONS (FAILURE_TRUTH + 1)
 // "sets errno", …
 const char *failure_reason_text(enum failure_reason reason);
 
-// What is shown and used unless somebody asks for everything.
+// Failures with less confidence are not shown or used unless the user asks for them.
 #define FAILURE_LIKELY 50
 
-// Of FAILURE_TRUTH: there are signs of which of the two it is.
+// FAILURE_TRUTH with at least this confidence has signs of which of the two results it is.
 #define FAILURE_TRUTH_SIGNS 70
 
 struct failure {
@@ -43,16 +43,16 @@ struct failures {
     bool narrow;                 // its result seems to be an int: the upper half means nothing
     bool zero_succeeds;          // zero is its only success
     bool cut;                    // there may be more
-    const char *unknown;         // why nothing can be told, or NULL; a constant text
+    const char *unknown;         // why nothing is known, or NULL; a constant text
 };
 void failures_deinit(struct failures *failures);
 
-// `summary` may be NULL if the function's code was not found; `hints`: enum hint. Some names say
-// that a function asks or compares, rather than does something.
+// `summary` may be NULL if the function's code was not found. `hints` is of enum hint. The name may
+// say that a function is a predicate or comparison.
 _must_check_ struct error *failures_of(const struct summary *summary, unsigned hints,
                                        const char *name, struct failures *ret_failures);
 
-// Says of each way whether it is likely to be a failure: callers of the function want to know.
+// Sets `fails` of every outcome. The search of the function's callers uses it.
 void failures_mark(struct summary *summary, unsigned hints, const char *name);
 
 #endif

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See hints.h. Only the nearest instructions are looked at: what is not seen there is left open.
+// Finds hints about the type of a function's result. Only the nearest instructions are looked at;
+// what is not seen there stays open.
 #include "profile/hints.h"
 
 #include <sys/syscall.h>
 
-#define MOST_FACTS  24 // after a call
+#define MOST_INSNS  24 // after a call
 #define MOST_BLOCKS 3
 #define FROM_RESULT (HINT_DEREFERENCED | HINT_USED)
 
 struct following {
     const struct flow_image *image;
-    unsigned hints, facts;
-    bool returned; // what was called for it may be what is returned
+    unsigned hints, insns;
+    bool returned; // the value may be returned, so this is no use by a caller
 };
 
 static bool holds(uint32_t registers, uint8_t reg)
@@ -24,34 +25,34 @@ static unsigned width_hint(unsigned width)
     return HINT_USED | (width == 8 ? HINT_WIDE : HINT_NARROW);
 }
 
-// What one instruction says about a value that is in some registers, and where it is then.
-static void follow_fact(struct following *following, const struct isa_fact *fact,
+// What an instruction says about a value that is in some registers. Updates the registers.
+static void follow_insn(struct following *following, const struct isa_insn *insn,
                         uint32_t *registers)
 {
-    if ((fact->flags & ISA_MEMORY) != 0 && fact->kind != ISA_ADDRESS &&
-        holds(*registers, fact->base))
+    if ((insn->flags & ISA_MEMORY) != 0 && insn->kind != ISA_ADDRESS &&
+        holds(*registers, insn->base))
         following->hints |= FROM_RESULT;
     uint32_t copies = 0;
-    switch (fact->kind) {
+    switch (insn->kind) {
     case ISA_COPY:
-        if (!holds(*registers, fact->src))
+        if (!holds(*registers, insn->src))
             break;
-        copies = fact->dst < ISA_REGISTERS ? 1u << fact->dst : 0;
-        following->hints |= fact->from < 8 ? HINT_USED | HINT_NARROW : HINT_USED;
+        copies = insn->dst < ISA_REGISTERS ? 1u << insn->dst : 0;
+        following->hints |= insn->from < 8 ? HINT_USED | HINT_NARROW : HINT_USED;
         break;
     case ISA_COMPARE:
     case ISA_TEST:
-        if (holds(*registers, fact->src) || holds(*registers, fact->dst))
-            following->hints |= width_hint(fact->width);
+        if (holds(*registers, insn->src) || holds(*registers, insn->dst))
+            following->hints |= width_hint(insn->width);
         break;
     case ISA_STORE:
-        if (holds(*registers, fact->src))
-            following->hints |= width_hint(fact->width);
+        if (holds(*registers, insn->src))
+            following->hints |= width_hint(insn->width);
         break;
     default:
         break;
     }
-    *registers = (*registers & ~(uint32_t)fact->writes) | copies;
+    *registers = (*registers & ~(uint32_t)insn->writes) | copies;
 }
 
 static void follow_block(struct following *following, uint32_t number, uint32_t registers,
@@ -60,9 +61,9 @@ static void follow_block(struct following *following, uint32_t number, uint32_t 
     const struct flow_image *image = following->image;
     const struct flow_block *block = &image->blocks.items[number];
     for (uint32_t i = 0; i < block->count; i++) {
-        if (following->facts++ >= MOST_FACTS || registers == 0)
+        if (following->insns++ >= MOST_INSNS || registers == 0)
             return;
-        follow_fact(following, &image->facts.items[block->first + i], &registers);
+        follow_insn(following, &image->insns.items[block->first + i], &registers);
     }
     following->returned |= block->end == FLOW_RETURNS && holds(registers, ISA_RETURN);
     if (depth == 0 || block->end != FLOW_GOES_ON)
@@ -95,30 +96,30 @@ void hints_from_calls(const struct flow_image *image, uint32_t *functions, uint3
 
 // ---- how a function makes its result ----
 
-static unsigned made_by(const struct isa_fact *fact)
+static unsigned made_by(const struct isa_insn *insn)
 {
-    switch (fact->kind) {
+    switch (insn->kind) {
     case ISA_CONSTANT:
     case ISA_BORROW:
         return 0;
     case ISA_SET:
         return HINT_MADE_NARROW;
     case ISA_ADDRESS:
-        return fact->base == ISA_PC ? HINT_MADE_ADDRESS | HINT_MADE_WIDE
-               : fact->width == 8   ? HINT_MADE_WIDE
+        return insn->base == ISA_PC ? HINT_MADE_ADDRESS | HINT_MADE_WIDE
+               : insn->width == 8   ? HINT_MADE_WIDE
                                     : HINT_MADE_NARROW;
     case ISA_COPY:
     case ISA_LOAD:
     case ISA_ADD:
     case ISA_SUBTRACT:
     case ISA_SELECT:
-        return fact->width == 8 ? HINT_MADE_WIDE : HINT_MADE_NARROW;
+        return insn->width == 8 ? HINT_MADE_WIDE : HINT_MADE_NARROW;
     default:
         return 0;
     }
 }
 
-// What happened to a result between where it is made and where the function ends.
+// What happened to a value between where it is made and the end of the function.
 enum touched { UNTOUCHED, LOOKED_AT, PUT_ELSEWHERE };
 
 #define MOST_BACK 48 // blocks
@@ -130,18 +131,18 @@ struct making {
     void *data;
     unsigned hints;
     uint32_t entry; // block
-    bool tiny;      // hardly more than a system call, of which it gives the result
-    bool own;       // an instruction of its own makes a result
-    bool nothing;   // there is a way out on which nothing can be in the result's place
-    bool never;     // there is one from the function's beginning on which nothing is put there
-    bool fresh;     // memory that was got is there, and was only looked at
-    bool kept;      // likewise, but it was put elsewhere, too
+    bool tiny;      // hardly more than a system call, whose result it returns
+    bool own;       // an instruction of the function makes a result
+    bool nothing;   // on some path there cannot be a result
+    bool never;     // on some path the return register is never written
+    bool fresh;     // new memory is returned, and was only looked at
+    bool kept;      // new memory is in the return register, but was stored elsewhere, too
     uint32_t seen[MOST_BACK];
     uint8_t seen_touched[MOST_BACK];
     unsigned seen_count;
 };
 
-// What a function returns that returns what a callee did.
+// Hints of a function that returns the result of a callee.
 static unsigned from_callee(struct making *making, uint32_t callee, unsigned passes,
                             enum touched touched)
 {
@@ -162,84 +163,85 @@ static unsigned from_callee(struct making *making, uint32_t callee, unsigned pas
            (hints_say_pointer(hints) ? HINT_MADE_POINTER : 0);
 }
 
-static enum touched touches_result(const struct isa_fact *fact)
+static enum touched touches_result(const struct isa_insn *insn)
 {
     bool memory =
-        (fact->flags & ISA_MEMORY) != 0 && (fact->base == ISA_RETURN || fact->index == ISA_RETURN);
-    bool source = fact->src == ISA_RETURN;
-    switch (fact->kind) {
+        (insn->flags & ISA_MEMORY) != 0 && (insn->base == ISA_RETURN || insn->index == ISA_RETURN);
+    bool source = insn->src == ISA_RETURN;
+    switch (insn->kind) {
     case ISA_CONSTANT:
     case ISA_NOTHING:
     case ISA_POP:
     case ISA_LEAVE:
-    case ISA_LEAVE_FUNCTION:
+    case ISA_RET:
     case ISA_LOAD:
     case ISA_ADDRESS:
     case ISA_SET:
         return memory ? LOOKED_AT : UNTOUCHED;
     case ISA_COMPARE:
     case ISA_TEST:
-        return memory || source || fact->dst == ISA_RETURN ? LOOKED_AT : UNTOUCHED;
+        return memory || source || insn->dst == ISA_RETURN ? LOOKED_AT : UNTOUCHED;
     case ISA_COPY:
     case ISA_STORE:
     case ISA_PUSH:
         return source ? PUT_ELSEWHERE : memory ? LOOKED_AT : UNTOUCHED;
     default:
-        return source || fact->dst == ISA_RETURN ? PUT_ELSEWHERE : memory ? LOOKED_AT : UNTOUCHED;
+        return source || insn->dst == ISA_RETURN ? PUT_ELSEWHERE : memory ? LOOKED_AT : UNTOUCHED;
     }
 }
 
-// The stack's canary is compared with what it should be just before a function returns: in the
-// result's register where there is no result, in another one where there is.
-static bool is_canary(const struct isa_fact *fact)
+// The stack canary is checked just before a function returns: in the return register if there is no
+// result, in another register if there is one.
+static bool is_canary(const struct isa_insn *insn)
 {
-    return (fact->flags & ISA_THREAD) != 0 && fact->displacement == 0x28 && fact->kind != ISA_LOAD;
+    return (insn->flags & ISA_THREAD) != 0 && insn->displacement == 0x28 && insn->kind != ISA_LOAD;
 }
 
-// Whether a system call is futex(), with which a lock is let go: nobody cares for what it returns.
+// Whether a system call is futex(), which releases a lock. Its result is not used.
 static bool wakes(const struct flow_image *image, const struct flow_block *block, uint32_t index)
 {
     while (index-- > 0) {
-        const struct isa_fact *fact = &image->facts.items[block->first + index];
-        if ((fact->writes >> ISA_RETURN & 1) != 0)
-            return fact->kind == ISA_CONSTANT && fact->value == SYS_futex;
+        const struct isa_insn *insn = &image->insns.items[block->first + index];
+        if ((insn->writes >> ISA_RETURN & 1) != 0)
+            return insn->kind == ISA_CONSTANT && insn->value == SYS_futex;
     }
     return false;
 }
 
-// Whether what a block leaves in the result's place is called by a block after it. It is there
-// because somebody asked whether there is something to call, not to be returned.
+// Whether the value that a block leaves in the return register is called by a later block. Then it
+// was loaded to see whether there is something to call, not to be returned.
 static bool is_called(const struct flow_image *image, const struct flow_block *block)
 {
     for (uint32_t e = 0; e < block->out_count; e++) {
         const struct flow_block *next =
             &image->blocks.items[image->edges.items[block->edges_out + e].block];
         for (uint32_t i = 0; i < next->count; i++) {
-            const struct isa_fact *fact = &image->facts.items[next->first + i];
-            if ((fact->kind == ISA_CALL_INDIRECT || fact->kind == ISA_JUMP_INDIRECT) &&
-                (fact->flags & ISA_MEMORY) == 0 && fact->src == ISA_RETURN)
+            const struct isa_insn *insn = &image->insns.items[next->first + i];
+            if ((insn->kind == ISA_CALL_INDIRECT || insn->kind == ISA_JUMP_INDIRECT) &&
+                (insn->flags & ISA_MEMORY) == 0 && insn->src == ISA_RETURN)
                 return true;
-            if ((fact->writes >> ISA_RETURN & 1) != 0)
+            if ((insn->writes >> ISA_RETURN & 1) != 0)
                 break;
         }
     }
     return false;
 }
 
-// Whether a number in the result's place is returned because it is not zero: if (r) return r.
+// Whether the return register is returned because it is not zero: if (r) return r.
 static bool returns_if_set(const struct flow_image *image, const struct flow_edge *edge)
 {
     const struct flow_block *block = &image->blocks.items[edge->block];
-    const struct isa_fact *last = &image->facts.items[block->first + block->count - 1];
+    const struct isa_insn *last = &image->insns.items[block->first + block->count - 1];
     if (last->kind != ISA_BRANCH || block->count < 2)
         return false;
-    unsigned condition = edge->way == FLOW_TAKEN ? last->condition : last->condition ^ 1u;
-    const struct isa_fact *test = last - 1;
+    unsigned condition = edge->kind == FLOW_TAKEN ? last->condition : last->condition ^ 1u;
+    const struct isa_insn *test = last - 1;
     return condition == ISA_IF_NE && test->kind == ISA_TEST && test->src == ISA_RETURN &&
            test->dst == ISA_RETURN && test->width == 4;
 }
 
-// `touched`: since then, on the same path.
+// Looks for what makes the result, backwards from the end of a block. `touched` is what happened to
+// it later on the same path.
 static void look_back(struct making *making, uint32_t number, enum touched touched)
 {
     const struct flow_image *image = making->image;
@@ -249,30 +251,30 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
             (touched != PUT_ELSEWHERE || making->seen_touched[i] == PUT_ELSEWHERE))
             return;
     if (making->seen_count == MOST_BACK) {
-        making->hints |= HINT_MADE; // who knows
+        making->hints |= HINT_MADE; // too far away: assume that there is a result
         return;
     }
     making->seen_touched[making->seen_count] = (uint8_t)touched;
     making->seen[making->seen_count++] = number;
     for (uint32_t i = block->count; i-- > 0;) {
-        const struct isa_fact *fact = &image->facts.items[block->first + i];
-        if ((fact->writes >> ISA_RETURN & 1) != 0 || fact->kind == ISA_SYSCALL) {
-            bool call = fact->kind == ISA_SYSCALL;
+        const struct isa_insn *insn = &image->insns.items[block->first + i];
+        if ((insn->writes >> ISA_RETURN & 1) != 0 || insn->kind == ISA_SYSCALL) {
+            bool call = insn->kind == ISA_SYSCALL;
             bool result =
-                call ? making->tiny && !wakes(image, block, i) : (fact->flags & ISA_THREAD) == 0;
+                call ? making->tiny && !wakes(image, block, i) : (insn->flags & ISA_THREAD) == 0;
             if (result)
-                making->hints |= (call ? 0 : made_by(fact)) |
-                                 (touched != UNTOUCHED && !call ? HINT_LEFT : HINT_MADE);
+                making->hints |= (call ? 0 : made_by(insn)) |
+                                 (touched != UNTOUCHED && !call ? HINT_LEFTOVER : HINT_MADE);
             making->own |= result && touched == UNTOUCHED;
             making->never |=
-                touched != UNTOUCHED && fact->kind == ISA_LOAD && is_called(image, block);
+                touched != UNTOUCHED && insn->kind == ISA_LOAD && is_called(image, block);
             return;
         }
-        if (is_canary(fact)) {
+        if (is_canary(insn)) {
             making->hints |= HINT_MADE;
             making->own = true;
         }
-        enum touched here = touches_result(fact);
+        enum touched here = touches_result(insn);
         touched = here > touched ? here : touched;
     }
     making->never |= number == making->entry;
@@ -282,28 +284,28 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
         if (touched == UNTOUCHED && returns_if_set(image, edge))
             making->hints |= HINT_MADE;
         if (other->end == FLOW_CALLS)
-            making->hints |= from_callee(making, other->callee,
-                                         touched == UNTOUCHED ? HINT_PASSED : HINT_LEFT, touched);
+            making->hints |= from_callee(
+                making, other->callee, touched == UNTOUCHED ? HINT_PASSED : HINT_LEFTOVER, touched);
         else
             look_back(making, edge->block, touched);
     }
 }
 
-static bool stores_outside(const struct isa_fact *fact)
+static bool stores_outside(const struct isa_insn *insn)
 {
-    return (fact->kind == ISA_STORE || fact->kind == ISA_STORE_CONSTANT) &&
-           (fact->flags & ISA_MEMORY) != 0 && fact->base != ISA_STACK && fact->base != ISA_FRAME;
+    return (insn->kind == ISA_STORE || insn->kind == ISA_STORE_CONSTANT) &&
+           (insn->flags & ISA_MEMORY) != 0 && insn->base != ISA_STACK && insn->base != ISA_FRAME;
 }
 
 static unsigned acts(const struct flow_image *image, const struct flow_block *block)
 {
-    // A call that never comes back is not what the function is for.
+    // A call that never returns is an exception, not the purpose of the function.
     if ((block->end == FLOW_CALLS && flow_callee_returns(image, block->callee)) ||
         block->end == FLOW_TAIL)
         return HINT_ACTS;
     for (uint32_t i = 0; i < block->count; i++) {
-        const struct isa_fact *fact = &image->facts.items[block->first + i];
-        if (stores_outside(fact) || fact->kind == ISA_SYSCALL)
+        const struct isa_insn *insn = &image->insns.items[block->first + i];
+        if (stores_outside(insn) || insn->kind == ISA_SYSCALL)
             return HINT_ACTS;
     }
     return 0;
@@ -316,7 +318,7 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
                             .callee_hints = callee_hints,
                             .data = data,
                             .entry = image->functions.items[function].first_block,
-                            .tiny = image->functions.items[function].fact_count <= TINY};
+                            .tiny = image->functions.items[function].insn_count <= TINY};
     for (uint32_t range = function; range != FLOW_NONE;) {
         const struct flow_function *part = &image->functions.items[range];
         for (uint32_t i = 0; i < part->block_count; i++) {
@@ -335,16 +337,16 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
         }
         range = part->next_part;
     }
-    // What was got and put nowhere would be lost, were it not returned.
+    // New memory that is stored nowhere would be lost if it were not returned.
     if (making.fresh && !making.kept && !hints_keep_memory(image, function, callee_hints, data))
         making.hints |= HINT_MADE | HINT_PASSED;
-    // A function with a result has one on every way out. What others left behind is none.
+    // A function with a result has one on every path. What callees left behind is none.
     if (making.never || (making.nothing && !making.own))
         making.hints &= HINT_ACTS;
     if (making.own)
         making.hints &= ~(unsigned)HINT_PASSED;
-    // Who does nothing else is there for a result.
-    if ((making.hints & (HINT_ACTS | HINT_LEFT)) == HINT_LEFT)
+    // A function that does nothing else must have a result.
+    if ((making.hints & (HINT_ACTS | HINT_LEFTOVER)) == HINT_LEFTOVER)
         making.hints |= HINT_MADE;
     return making.hints;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See kernel-members.h. `call rax` is followed backwards: rax was loaded from a pointer's offset b,
-// that pointer from another's offset a, and so on until an argument of the function, the result of
-// a call or a well-known variable, whose type is known. Then forwards again through the types.
+// Follows `call rax` backwards: rax was loaded from offset b of a pointer, that pointer from offset
+// a of another, and so on, until a pointer whose type is known: an argument, the result of a call
+// or a well-known variable. From there the types lead forwards to the member.
 #include "profile/kernel-members.h"
 
 #include "base/cleanup.h"
@@ -13,14 +13,15 @@
 #define MOST_STEPS 2000 // instructions looked at for one call
 #define MOST_LOADS 8    // from pointer to pointer
 
-// Variables that pointers to tables are taken from.
+// Variables that hold pointers to tables.
 static const struct {
-    const char *name, *structure; // what its elements point to
+    const char *name, *structure; // structure: what the elements point to
 } variables[] = {
     {"net_families", "net_proto_family"}, {"posix_clocks", "k_clock"}, {"formats", "linux_binfmt"}};
 _Static_assert(sizeof variables / sizeof *variables == MEMBERS_VARIABLES, "one place for each");
 
-// Functions whose result is a pointer with something in its lowest bits, and called a number.
+// Functions that return a file pointer with flags in its lowest bits. Their declared result is an
+// integer.
 static const char *const file_functions[] = {"__fdget", "__fdget_pos", "__fdget_raw"};
 
 static const uint8_t argument_registers[] = {5, 4, 1, 2, 8, 9};
@@ -62,8 +63,8 @@ struct members_range members_range(const struct elf_symbols *symbols, const char
 // ---- what a pointer points to ----
 
 struct pointed {
-    uint32_t structure; // 0: not known
-    int64_t offset;     // into it
+    uint32_t structure; // 0: unknown
+    int64_t offset;     // within it
 };
 
 static struct pointed point(struct members *members, uint32_t block, uint32_t at,
@@ -108,17 +109,17 @@ static struct pointed from_variable(const struct members *members, uint64_t addr
     return (struct pointed){0};
 }
 
-// A pointer that an instruction loads from behind another one.
+// What a pointer points to that an instruction loads from a structure.
 static struct pointed from_memory(struct members *members, uint32_t block, uint32_t at,
                                   unsigned loads)
 {
-    const struct isa_fact *fact = &members->image->facts.items[at];
-    if (fact->base == ISA_PC || fact->base == ISA_NONE)
-        return from_variable(members, (uint64_t)fact->displacement);
-    if (fact->index != ISA_NONE || fact->base >= ISA_REGISTERS || loads == MOST_LOADS)
+    const struct isa_insn *insn = &members->image->insns.items[at];
+    if (insn->base == ISA_PC || insn->base == ISA_NONE)
+        return from_variable(members, (uint64_t)insn->displacement);
+    if (insn->index != ISA_NONE || insn->base >= ISA_REGISTERS || loads == MOST_LOADS)
         return (struct pointed){0};
-    struct pointed base = point(members, block, at, place_register(fact->base), loads + 1);
-    int64_t offset = base.offset + fact->displacement;
+    struct pointed base = point(members, block, at, place_register(insn->base), loads + 1);
+    int64_t offset = base.offset + insn->displacement;
     if (base.structure == 0 || offset < 0)
         return (struct pointed){0};
     if (base.structure == members->file && (uint64_t)offset == members->file_private)
@@ -126,30 +127,30 @@ static struct pointed from_memory(struct members *members, uint32_t block, uint3
     return (struct pointed){btf_pointer_at(members->btf, base.structure, (uint64_t)offset), 0};
 }
 
-// Where a place's pointer was before an instruction that is neither a call nor a load from behind
-// another pointer. False if that cannot be told. *moved: how far it was moved since.
+// Where a pointer was before an instruction that is no call and no load through another pointer.
+// False if unknown. *moved: the offset that the instruction added.
 static bool pointer_before(const struct flow_image *image, const struct flow_block *block,
                            uint32_t at, struct place *place, int64_t *moved)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
+    const struct isa_insn *insn = &image->insns.items[at];
     if (place->kind == PLACE_REGISTER) {
-        if ((fact->writes >> place->reg & 1) == 0)
+        if ((insn->writes >> place->reg & 1) == 0)
             return true;
-        if (fact->dst != place->reg || fact->width != 8)
+        if (insn->dst != place->reg || insn->width != 8)
             return false;
-        if (fact->kind == ISA_AND && fact->src == ISA_NONE && fact->value >= -8 && fact->value < 0)
-            return true; // without the lowest bits
-        if (fact->kind == ISA_ADD && fact->src == ISA_NONE) {
-            *moved += fact->value;
+        if (insn->kind == ISA_AND && insn->src == ISA_NONE && insn->value >= -8 && insn->value < 0)
+            return true; // only the lowest bits are cleared
+        if (insn->kind == ISA_ADD && insn->src == ISA_NONE) {
+            *moved += insn->value;
             return true;
         }
-        if (fact->kind == ISA_ADDRESS && fact->base < ISA_REGISTERS && fact->base != ISA_STACK &&
-            fact->index == ISA_NONE) {
-            *moved += fact->displacement;
-            *place = place_register(fact->base);
+        if (insn->kind == ISA_ADDRESS && insn->base < ISA_REGISTERS && insn->base != ISA_STACK &&
+            insn->index == ISA_NONE) {
+            *moved += insn->displacement;
+            *place = place_register(insn->base);
             return true;
         }
-        if (fact->kind != ISA_COPY && fact->kind != ISA_LOAD && fact->kind != ISA_POP)
+        if (insn->kind != ISA_COPY && insn->kind != ISA_LOAD && insn->kind != ISA_POP)
             return false;
     }
     struct step step = place_step(image, block, at, *place);
@@ -166,17 +167,17 @@ static enum passing pass(struct members *members, uint32_t number, uint32_t at, 
 {
     const struct flow_image *image = members->image;
     const struct flow_block *block = &image->blocks.items[number];
-    const struct isa_fact *fact = &image->facts.items[at];
+    const struct isa_insn *insn = &image->insns.items[at];
     bool in_register = place->kind == PLACE_REGISTER;
     *ret = (struct pointed){0};
-    if (fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT) {
+    if (insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT) {
         if (!in_register || (PLACE_CLOBBERED >> place->reg & 1) == 0)
             return PASSED;
         *ret = from_call(members, block, *place);
         return ENDED;
     }
     struct place slot;
-    if (in_register && fact->kind == ISA_LOAD && fact->from == 8 && fact->dst == place->reg &&
+    if (in_register && insn->kind == ISA_LOAD && insn->from == 8 && insn->dst == place->reg &&
         !place_of_memory(image, block, at, &slot)) {
         *ret = from_memory(members, number, at, loads);
         return ENDED;
@@ -190,7 +191,7 @@ static bool visit(struct members *members, uint32_t block)
         return false;
     uint32_t *visited = ARRAY_ADD(&members->visited);
     if (visited == NULL)
-        return false; // what is not followed is not found
+        return false; // the callee stays unknown
     *visited = block;
     members->seen[block] = 1;
     return true;
@@ -201,9 +202,9 @@ static uint32_t end_of(const struct flow_image *image, uint32_t block)
     return image->blocks.items[block].first + image->blocks.items[block].count;
 }
 
-// Where a place points to before instruction `at` of a block. Pointers of one variable have one
-// type, so the first way back that knows it will do. As deep as blocks on the way, which `steps`
-// bounds.
+// What a place points to before instruction `at` of a block. A variable has one type, so the first
+// path on which it is known is enough. The recursion is as deep as the path is long; `steps` limits
+// it.
 static struct pointed point(struct members *members, uint32_t number, uint32_t at,
                             struct place place, unsigned loads)
 {
@@ -242,33 +243,33 @@ struct load {
     uint32_t block, at;
 };
 
-// The load that a called register comes from: the nearest one on some way back.
+// The nearest load, on any path back, that a called register comes from.
 static bool loaded_from(struct members *members, uint32_t number, uint32_t at, struct place place,
                         struct load *ret_load)
 {
     const struct flow_image *image = members->image;
     const struct flow_block *block = &image->blocks.items[number];
     while (at > block->first) {
-        const struct isa_fact *fact = &image->facts.items[--at];
+        const struct isa_insn *insn = &image->insns.items[--at];
         struct place slot;
         int64_t moved = 0;
         if (members->steps++ >= MOST_STEPS)
             return false;
         bool in_register = place.kind == PLACE_REGISTER;
-        if (fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT) {
+        if (insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT) {
             if (in_register && (PLACE_CLOBBERED >> place.reg & 1) != 0)
                 return false;
             continue;
         }
         bool loads =
-            fact->kind == ISA_LOAD || (fact->kind == ISA_SELECT && (fact->flags & ISA_MEMORY) != 0);
-        if (in_register && loads && fact->dst == place.reg &&
+            insn->kind == ISA_LOAD || (insn->kind == ISA_SELECT && (insn->flags & ISA_MEMORY) != 0);
+        if (in_register && loads && insn->dst == place.reg &&
             !place_of_memory(image, block, at, &slot)) {
             *ret_load = (struct load){number, at};
-            return fact->width == 8;
+            return insn->width == 8;
         }
-        if (in_register && fact->kind == ISA_SELECT && fact->dst == place.reg)
-            place = place_register(fact->src);
+        if (in_register && insn->kind == ISA_SELECT && insn->dst == place.reg)
+            place = place_register(insn->src);
         else if (!pointer_before(image, block, at, &place, &moved) || moved != 0)
             return false;
     }
@@ -283,11 +284,11 @@ static bool loaded_from(struct members *members, uint32_t number, uint32_t at, s
     return false;
 }
 
-// The call itself if it goes through memory.
+// The load of the called pointer. If the call goes through memory, that is the call itself.
 static bool called_load(struct members *members, uint32_t number, struct load *ret_load)
 {
     uint32_t at = end_of(members->image, number) - 1;
-    const struct isa_fact *call = &members->image->facts.items[at];
+    const struct isa_insn *call = &members->image->insns.items[at];
     *ret_load = (struct load){number, at};
     bool found = (call->flags & ISA_MEMORY) != 0 ||
                  (call->src < ISA_REGISTERS &&
@@ -302,7 +303,7 @@ bool members_called(struct members *members, uint32_t block, uint32_t *ret_struc
     struct load where;
     if (!called_load(members, block, &where))
         return false;
-    const struct isa_fact *load = &members->image->facts.items[where.at];
+    const struct isa_insn *load = &members->image->insns.items[where.at];
     if (load->index != ISA_NONE || load->base >= ISA_REGISTERS)
         return false;
     struct pointed table = point(members, where.block, where.at, place_register(load->base), 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which member of which structure an indirect call of a kernel goes through.
+// Finds the member of a structure through which an indirect call of a kernel goes.
 #ifndef ORDEAL_PROFILE_KERNEL_MEMBERS_H
 #define ORDEAL_PROFILE_KERNEL_MEMBERS_H
 
@@ -10,7 +10,7 @@
 
 #define MEMBERS_VARIABLES 3
 
-struct members_range { // of a variable; end == start: the image does not have it
+struct members_range { // addresses of a variable; empty if the image does not have it
     uint64_t start, end;
 };
 
@@ -19,18 +19,18 @@ struct members {
     const struct btf *btf;
     struct members_range variables[MEMBERS_VARIABLES]; // hold pointers to structures
     uint32_t variable_structures[MEMBERS_VARIABLES];
-    uint32_t file, socket; // structures; a socket is what is private to its file
-    uint64_t file_private; // where
+    uint32_t file, socket; // structures; a file of a socket points to the socket
+    uint64_t file_private; // offset of that pointer
     unsigned steps;
-    unsigned char *seen;     // by block: met while following one pointer
-    ARRAY(uint32_t) visited; // the blocks that are
+    unsigned char *seen;     // by block: visited while following one pointer
+    ARRAY(uint32_t) visited; // the blocks that are marked in `seen`
 };
-// Image and types must outlive it.
+// Image and types must outlive it; the symbols need not.
 _must_check_ struct error *members_init(struct members *members, const struct flow_image *image,
                                         const struct elf_symbols *symbols, const struct btf *btf);
 void members_deinit(struct members *members);
 
-// Of the indirect call or jump a block ends with. False if that cannot be told.
+// The member that the indirect call or jump at the end of a block uses. False if unknown.
 bool members_called(struct members *members, uint32_t block, uint32_t *ret_structure,
                     uint64_t *ret_offset);
 

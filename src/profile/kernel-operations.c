@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See kernel-operations.h: the tables, and the functions they hold.
+// Resolves indirect calls through tables of operations: reads the tables of usual file systems,
+// pipes, terminals and sockets, and takes their functions as the callees.
 #include "profile/kernel-operations.h"
 
 #include "base/cleanup.h"
@@ -12,11 +13,12 @@
 
 #define MOST_TABLES 24 // of one kind
 
-// Functions that read what the kernel itself has opened, programs for example: regular files only.
+// Functions that read files which the kernel itself has opened, like programs: only regular files.
 static const char *const own_readers[] = {"__kernel_read", "__kernel_write", "__kernel_write_iter"};
 
-// What stands for a kind of table: those of tmpfs, pipes, sockets, terminals, block devices and of
-// what system calls themselves make files of. Disk file systems are modules, not part of an image.
+// The tables that stand for all tables of their kind: of tmpfs, pipes, sockets, terminals, block
+// devices, and of files that system calls create. Disk file systems are modules and not in an
+// image.
 static const struct {
     const char *structure;
     const char *tables[MOST_TABLES];
@@ -34,7 +36,7 @@ static const struct {
     {"address_space_operations", {"shmem_aops", "def_blk_aops", "ram_aops"}},
     {"vm_operations_struct", {"shmem_vm_ops", "generic_file_vm_ops", "special_mapping_vmops"}},
     {"proto_ops",
-     // Not those of unix_dgram_ops: what sending to a path can fail with, write() cannot.
+     // Without unix_dgram_ops: errors of sending to a path do not happen to write().
      {"inet_stream_ops", "inet_dgram_ops", "inet6_stream_ops", "inet6_dgram_ops",
       "unix_stream_ops"}},
     {"proto", {"tcp_prot", "udp_prot", "tcpv6_prot", "udpv6_prot", "unix_stream_proto"}},
@@ -49,13 +51,13 @@ static const struct {
     {"linux_binfmt", {"elf_format", "script_format"}},
     {"fs_context_operations",
      {"shmem_fs_context_ops", "ramfs_context_ops", "legacy_fs_context_ops"}},
-    // For own_readers instead of the first.
+    // For own_readers, instead of the first entry.
     {"file_operations", {"shmem_file_operations", "ramfs_file_operations"}},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-// What file systems that are modules call from their operations to do the work, and to fail:
-// writing back, quotas. It stands for them.
+// Functions of the image that do the work for file systems in modules, and fail: write-back,
+// quotas. They stand for the operations of those.
 static const struct {
     const char *structure, *member, *function;
 } helpers[] = {
@@ -192,7 +194,7 @@ static struct error *follow_call(struct finding *finding, uint32_t number)
 {
     struct flow_image *image = finding->image;
     struct flow_block *block = &image->blocks.items[number];
-    uint8_t kind = image->facts.items[block->first + block->count - 1].kind;
+    uint8_t kind = image->insns.items[block->first + block->count - 1].kind;
     uint32_t structure;
     struct known_operation wanted = {0};
     if ((kind != ISA_CALL_INDIRECT && kind != ISA_JUMP_INDIRECT) || block->callee != FLOW_NONE ||
@@ -246,7 +248,7 @@ struct error *operations_find(struct flow_image *image, const struct elf_symbols
     _cleanup_(finding_deinit) struct finding finding = {.image = image, .targets = targets};
     targets->socket_error = UINT64_MAX;
     TRY(btf_open(image->object, &finding.btf));
-    // Imports are numbered like operations from here on, so there must be none yet.
+    // From here on, imports have the numbers of operations, so there must be none before.
     if (finding.btf == NULL || image->imports.count != 0)
         return NULL;
     TRY(members_init(&finding.members, image, symbols, finding.btf));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The system calls of a kernel as the functions of a library, so that they can be shown like one.
+// Makes a profile of a kernel's system calls, so that they can be shown like the functions of a
+// library.
 #include "profile/kernel-profile.h"
 
 #include "base/cleanup.h"
@@ -13,7 +14,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp((*left)->name, (*right)->name);
 }
 
-// What a program gets from the kernel: an error number, negated.
+// Adds one failure: programs get a negated error number from the kernel.
 static struct error *add_failure(struct profile *profile, struct profile_function *function,
                                  const struct error_set *errors)
 {
@@ -50,7 +51,7 @@ static struct error *fill(const struct kernel *kernel, const char *path, struct 
     for (size_t i = 0; i < count; i++)
         calls[i] = kernel_call(kernel, i);
     qsort(calls, count, sizeof *calls, compare_names);
-    for (size_t i = 0; i < count; i++) // several numbers may be the same call
+    for (size_t i = 0; i < count; i++) // several numbers may have the same name
         if (i == 0 || strcmp(calls[i]->name, calls[i - 1]->name) != 0)
             TRY(add_call(profile, calls[i]));
     return NULL;

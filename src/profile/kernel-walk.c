@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See kernel-walk.h. Kernels have tens of thousands of functions that call each other in circles,
-// so what is known of one is kept small: a set of error numbers and a few other values instead of
-// every way out. Functions in circles are looked at again with what the others turned out to be.
+// Analyses the functions that system calls reach. Kernels have tens of thousands of functions that
+// call each other in cycles. So little is kept of each: a set of error numbers and a few other
+// values instead of every outcome. Functions in cycles are analysed again when the others are
+// known.
 #include "profile/kernel-walk.h"
 
 #include "base/cleanup.h"
@@ -17,21 +18,21 @@
 enum state { STATE_NEW, STATE_OPEN, STATE_LISTED };
 
 struct visit {
-    uint32_t function, range, block, target; // the next call to look for, and its next target
+    uint32_t function, range, block, target; // where the next call is looked for, and its target
 };
 
 struct walk {
     const struct flow_image *image;
     const struct operation_targets *operations;
     struct error_sets sets;
-    struct outcomes *outcomes; // by function
-    unsigned char *states;     // by function
-    unsigned char *changed;    // by function: when it was looked at last
-    unsigned char *cut;        // by function
-    uint8_t *private_stores;   // the search's
-    ARRAY(uint32_t) order;     // callees first
+    struct kernel_outcomes *outcomes; // by function
+    unsigned char *states;            // by function
+    unsigned char *changed;           // by function: by its last analysis
+    unsigned char *cut;               // by function
+    uint8_t *private_stores;          // for the search
+    ARRAY(uint32_t) order;            // callees first
     ARRAY(struct visit) visits;
-    struct summary asked; // the answer to the last question about a callee
+    struct summary asked; // of the callee that the search asked for last
     unsigned rounds;
 };
 
@@ -48,7 +49,7 @@ struct error *walk_new(const struct flow_image *image, const struct operation_ta
     walk->states = calloc(functions, 1);
     walk->changed = calloc(functions, 1);
     walk->cut = calloc(functions, 1);
-    walk->private_stores = calloc(image->facts.count / 8 + 1, 1);
+    walk->private_stores = calloc(image->insns.count / 8 + 1, 1);
     struct error *error = error_sets_init(&walk->sets);
     if (error == NULL && (walk->outcomes == NULL || walk->states == NULL || walk->changed == NULL ||
                           walk->cut == NULL || walk->private_stores == NULL))
@@ -77,7 +78,7 @@ void walk_free(struct walk *walk)
     free(walk);
 }
 
-// ---- who is called ----
+// ---- callees ----
 
 const uint32_t *walk_targets(const struct operation_targets *operations, const uint32_t *callee,
                              uint32_t *ret_count)
@@ -113,7 +114,7 @@ static struct error *enter(struct walk *walk, uint32_t function)
     return NULL;
 }
 
-// The next function that the visited one calls; FLOW_NONE if there is none left.
+// The next callee of the visited function, or FLOW_NONE.
 static uint32_t next_called(const struct walk *walk, struct visit *visit)
 {
     const struct flow_image *image = walk->image;
@@ -157,7 +158,7 @@ struct error *walk_add(struct walk *walk, uint32_t function)
 
 // ---- what the search asks ----
 
-static void merge(struct outcomes *into, const struct outcomes *from)
+static void merge(struct kernel_outcomes *into, const struct kernel_outcomes *from)
 {
     for (unsigned i = 0; i < ERROR_NUMBERS / 64; i++)
         into->errors.bits[i] |= from->errors.bits[i];
@@ -169,7 +170,7 @@ static void merge(struct outcomes *into, const struct outcomes *from)
     into->known |= from->known;
 }
 
-static bool same(const struct outcomes *a, const struct outcomes *b)
+static bool same(const struct kernel_outcomes *a, const struct kernel_outcomes *b)
 {
     return memcmp(&a->errors, &b->errors, sizeof a->errors) == 0 && a->codes == b->codes &&
            a->arguments == b->arguments && a->zero == b->zero && a->one == b->one &&
@@ -178,7 +179,7 @@ static bool same(const struct outcomes *a, const struct outcomes *b)
 
 static struct error *add_value(struct summary *summary, struct value value)
 {
-    return summary_add(summary, &(struct way){.result = value});
+    return summary_add(summary, &(struct return_outcome){.result = value});
 }
 
 static struct error *add_number(struct summary *summary, int64_t number)
@@ -186,10 +187,10 @@ static struct error *add_number(struct summary *summary, int64_t number)
     return add_value(summary, (struct value){.kind = VALUE_CONSTANT, .number = number});
 }
 
-static struct error *summarize(struct walk *walk, const struct outcomes *outcomes,
+static struct error *summarize(struct walk *walk, const struct kernel_outcomes *outcomes,
                                struct summary *summary)
 {
-    summary->ways.count = 0;
+    summary->outcomes.count = 0;
     if (!error_set_is_empty(&outcomes->errors)) {
         struct value errors = {.kind = VALUE_ERRORS, .negative = true};
         TRY(error_sets_put(&walk->sets, &outcomes->errors, &errors.set));
@@ -213,16 +214,16 @@ static struct error *summarize(struct walk *walk, const struct outcomes *outcome
 static const struct summary *callee_summary(void *data, uint32_t callee)
 {
     struct walk *walk = data;
-    struct outcomes together = {0};
+    struct kernel_outcomes together = {0};
     uint32_t count;
     const uint32_t *targets = walk_targets(walk->operations, &callee, &count);
     for (uint32_t i = 0; i < count; i++)
         merge(&together, &walk->outcomes[owner(walk, targets[i])]);
     if (flow_callee_is_import(callee))
-        together.zero = together.other = true; // there are others that are not known
+        together.zero = together.other = true; // unknown functions may implement it, too
     if (!together.known)
         return NULL;
-    // A lack of memory makes the callee unknown here; the search itself will say so.
+    // If memory is short, the callee is unknown here. The search itself will return the error.
     struct error *error = summarize(walk, &together, &walk->asked);
     if (error == NULL)
         return &walk->asked;
@@ -242,7 +243,7 @@ static bool no_error_slot(void *data, const struct flow_slot *slot)
 
 // ---- one function ----
 
-void outcomes_note(struct outcomes *outcomes, int64_t number)
+void kernel_outcomes_add(struct kernel_outcomes *outcomes, int64_t number)
 {
     if (number == 0)
         outcomes->zero = true;
@@ -256,15 +257,15 @@ void outcomes_note(struct outcomes *outcomes, int64_t number)
         outcomes->other = true;
 }
 
-static struct outcomes outcomes_of(const struct walk *walk, const struct summary *summary)
+static struct kernel_outcomes outcomes_of(const struct walk *walk, const struct summary *summary)
 {
-    struct outcomes outcomes = {.known = true};
-    for (size_t i = 0; i < summary->ways.count; i++) {
-        const struct value *value = &summary->ways.items[i].result;
+    struct kernel_outcomes outcomes = {.known = true};
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        const struct value *value = &summary->outcomes.items[i].result;
         if (value->kind == VALUE_CONSTANT) {
-            outcomes_note(&outcomes, value->number);
+            kernel_outcomes_add(&outcomes, value->number);
         } else if (value->kind == VALUE_ERRORS && value->negative) {
-            const struct outcomes from = {.errors = walk->sets.items.items[value->set]};
+            const struct kernel_outcomes from = {.errors = walk->sets.items.items[value->set]};
             merge(&outcomes, &from);
         } else if (value->kind == VALUE_ARGUMENT && !value->negative && value->number >= 0 &&
                    value->number < ARGUMENTS) {
@@ -276,17 +277,17 @@ static struct outcomes outcomes_of(const struct walk *walk, const struct summary
     return outcomes;
 }
 
-// Of a function too large to look at every way: error numbers it puts into a register at all. Small
-// negative numbers rarely are anything else.
+// For a function that is too large: adds all error numbers that it puts into registers. Small
+// negative numbers are rarely anything else.
 static void add_constants(const struct flow_image *image, uint32_t function,
-                          struct outcomes *outcomes)
+                          struct kernel_outcomes *outcomes)
 {
     for (; function != FLOW_NONE; function = image->functions.items[function].next_part) {
         const struct flow_function *range = &image->functions.items[function];
-        for (uint32_t i = 0; i < range->fact_count; i++) {
-            const struct isa_fact *fact = &image->facts.items[range->first_fact + i];
-            if (fact->kind == ISA_CONSTANT && fact->value < -1)
-                outcomes_note(outcomes, fact->value);
+        for (uint32_t i = 0; i < range->insn_count; i++) {
+            const struct isa_insn *insn = &image->insns.items[range->first_insn + i];
+            if (insn->kind == ISA_CONSTANT && insn->value < -1)
+                kernel_outcomes_add(outcomes, insn->value);
         }
     }
 }
@@ -298,9 +299,9 @@ static bool begins_with(const struct flow_function *function, const char *prefix
            memcmp(function->name, prefix, size) == 0;
 }
 
-// Subsystems that nearly everything reaches and that fail in their own words only where they are
-// set up to: signatures of files, ciphers, loading of modules. Their errors are not handed on.
-static bool is_apart(const struct flow_function *function)
+// Subsystems that nearly every call reaches, but whose own errors need a special configuration:
+// signatures of files, ciphers, loading of modules. Their errors are ignored.
+static bool is_ignored_subsystem(const struct flow_function *function)
 {
     static const char *const prefixes[] = {"evm_", "ima_", "crypto_", "__request_module"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
@@ -309,7 +310,7 @@ static bool is_apart(const struct flow_function *function)
     return false;
 }
 
-// Reading a program's memory fails with a fault, which leads nowhere a compiler wrote.
+// Access to a program's memory may fault. The handler's return value is in no code of the compiler.
 static bool may_fault(const struct flow_function *function)
 {
     return begins_with(function, "__get_user_");
@@ -317,25 +318,25 @@ static bool may_fault(const struct flow_function *function)
 
 static struct error *look_at(struct walk *walk, uint32_t function)
 {
-    const struct search_world world = {.sets = &walk->sets,
-                                       .callee = callee_summary,
-                                       .system_call = no_system_call,
-                                       .is_error_slot = no_error_slot,
-                                       .data = walk,
-                                       .private_stores = walk->private_stores,
-                                       .results_only = true};
+    const struct search_context context = {.sets = &walk->sets,
+                                           .callee = callee_summary,
+                                           .system_call = no_system_call,
+                                           .is_error_slot = no_error_slot,
+                                           .data = walk,
+                                           .private_stores = walk->private_stores,
+                                           .results_only = true};
     const struct flow_function *looked_at = &walk->image->functions.items[function];
     struct summary summary = {0};
-    struct error *error = search_function(walk->image, function, &world, &summary);
-    struct outcomes now = outcomes_of(walk, &summary);
-    if (is_apart(looked_at))
-        now = (struct outcomes){.zero = true, .other = true, .known = true};
+    struct error *error = search_function(walk->image, function, &context, &summary);
+    struct kernel_outcomes now = outcomes_of(walk, &summary);
+    if (is_ignored_subsystem(looked_at))
+        now = (struct kernel_outcomes){.zero = true, .other = true, .known = true};
     if (may_fault(looked_at))
         error_set_add(&now.errors, EFAULT);
-    if (!is_apart(looked_at))
-        walk_add_pointed_errors(walk->image, walk->operations, function, &now);
+    if (!is_ignored_subsystem(looked_at))
+        walk_add_memory_errors(walk->image, walk->operations, function, &now);
     walk->cut[function] = summary.cut;
-    if (summary.cut && !is_apart(looked_at))
+    if (summary.cut && !is_ignored_subsystem(looked_at))
         add_constants(walk->image, function, &now);
     summary_deinit(&summary);
     TRY(error);
@@ -372,7 +373,7 @@ struct error *walk_run(struct walk *walk)
     return NULL;
 }
 
-const struct outcomes *walk_outcomes(const struct walk *walk, uint32_t function)
+const struct kernel_outcomes *walk_outcomes(const struct walk *walk, uint32_t function)
 {
     return &walk->outcomes[owner(walk, function)];
 }
@@ -388,7 +389,7 @@ void walk_count(const struct walk *walk, struct kernel_figures *figures)
             const struct flow_function *range = &walk->image->functions.items[number];
             for (uint32_t b = 0; b < range->block_count; b++) {
                 const struct flow_block *block = &walk->image->blocks.items[range->first_block + b];
-                uint8_t kind = walk->image->facts.items[block->first + block->count - 1].kind;
+                uint8_t kind = walk->image->insns.items[block->first + block->count - 1].kind;
                 if (kind != ISA_CALL_INDIRECT && kind != ISA_JUMP_INDIRECT)
                     continue;
                 figures->indirect++;

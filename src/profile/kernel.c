@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See kernel.h: from the image to its system calls, and from the codes kernels use to what programs
-// see.
+// Opens a kernel image: reads the table of system calls, runs the analysis, and translates internal
+// error codes to those that programs see.
 #include "profile/kernel.h"
 
 #include "base/cleanup.h"
@@ -16,7 +16,7 @@
 
 #define MOST_CALLS 1024
 
-struct entry { // of the table of system calls
+struct entry { // a row of the table of system calls
     uint32_t function;
     bool there;
 };
@@ -125,7 +125,7 @@ static struct error *read_version(struct opening *opening)
 
 // ---- results ----
 
-// What programs see of codes that are a kernel's own.
+// What programs see instead of internal codes.
 static const struct {
     unsigned code, seen;
 } translations[] = {
@@ -135,13 +135,14 @@ static const struct {
     {515, ENOTTY}, // ENOIOCTLCMD
 };
 
-// Looking up names, "no child" means "not without locks" and is tried again with them.
+// ECHILD is an error only for calls that wait for children. In path lookup it means "retry with
+// locks" and does not reach programs.
 static bool waits_for_children(const char *name)
 {
     return strncmp(name, "wait", 4) == 0;
 }
 
-static struct error_set seen_by_programs(const char *name, const struct outcomes *outcomes)
+static struct error_set seen_by_programs(const char *name, const struct kernel_outcomes *outcomes)
 {
     struct error_set errors = outcomes->errors;
     if (!waits_for_children(name))

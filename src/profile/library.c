@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library.h.
+// Sets of libraries: opens modules with everything they need, and answers questions about their
+// exports and imports.
 #include "profile/library-internal.h"
 
 #include "base/cleanup.h"
@@ -130,7 +131,7 @@ static struct error *add_to_scope(struct profile_set *set, size_t module, size_t
     return NULL;
 }
 
-// The module itself and everything it needs, breadth first as the loader does.
+// Finds the module itself and everything it needs, breadth first like the loader.
 struct error *module_find_scope(struct profile_set *set, size_t module)
 {
     if (set->modules.items[module].scope.count != 0)
@@ -140,7 +141,7 @@ struct error *module_find_scope(struct profile_set *set, size_t module)
     TRY(elf_closure_find(set->modules.items[module].object, &closure));
     for (size_t i = 0; i < closure.count; i++) {
         size_t other;
-        // A library that cannot be read is as good as missing: others may still be told about.
+        // A library that cannot be read counts as missing, so that the others can be analysed.
         _cleanup_error_ struct error *error = add_module(set, closure.paths[i], &other);
         if (error == NULL)
             TRY(add_to_scope(set, module, other));
@@ -158,17 +159,17 @@ struct error *profile_set_add(struct profile_set *set, const char *path, size_t 
     return module_find_scope(set, *ret_module);
 }
 
-// The function that a resolver (STT_GNU_IFUNC) chooses: any one, since all have to do the same.
+// A function that a resolver (STT_GNU_IFUNC) may choose. Any one will do: all must do the same.
 static uint32_t resolved_function(const struct flow_image *image, uint32_t resolver)
 {
     const struct flow_function *function = &image->functions.items[resolver];
-    for (uint32_t i = 0; i < function->fact_count; i++) {
-        const struct isa_fact *fact = &image->facts.items[function->first_fact + i];
-        if (fact->kind != ISA_ADDRESS || fact->base != ISA_PC)
+    for (uint32_t i = 0; i < function->insn_count; i++) {
+        const struct isa_insn *insn = &image->insns.items[function->first_insn + i];
+        if (insn->kind != ISA_ADDRESS || insn->base != ISA_PC)
             continue;
-        uint32_t chosen = flow_function_at(image, (uint64_t)fact->displacement);
+        uint32_t chosen = flow_function_at(image, (uint64_t)insn->displacement);
         if (chosen != FLOW_NONE && chosen != resolver &&
-            image->functions.items[chosen].start == (uint64_t)fact->displacement)
+            image->functions.items[chosen].start == (uint64_t)insn->displacement)
             return chosen;
     }
     return FLOW_NONE;
@@ -186,13 +187,13 @@ static void find_functions(struct module *module)
     }
 }
 
-// Functions that are called to say what went wrong.
+// Marks functions that are called to report errors.
 static void find_reporters(struct module *module)
 {
     const struct flow_image *image = module->image;
     for (size_t i = 0; i < image->imports.count; i++)
         if ((module->import_hints[i] & HINT_USED) == 0 &&
-            name_reports(image->imports.items[i].name))
+            name_reports_error(image->imports.items[i].name))
             module->import_hints[i] |= HINT_REPORTS;
     for (size_t i = 0; i < image->functions.count; i++) {
         const struct flow_function *function = &image->functions.items[i];
@@ -201,7 +202,7 @@ static void find_reporters(struct module *module)
             (module->hints[i] & (HINT_USED | HINT_CALLED)) != HINT_CALLED)
             continue;
         memcpy(name, function->name, function->name_size);
-        if (name_reports(name))
+        if (name_reports_error(name))
             module->hints[i] |= HINT_REPORTS;
     }
 }
@@ -212,7 +213,7 @@ static struct error *open_image(struct module *module)
     size_t functions = module->image->functions.count, imports = module->image->imports.count;
     module->summaries = calloc(functions + 1, sizeof *module->summaries);
     module->states = calloc(functions + 1, 1);
-    module->private_stores = calloc(module->image->facts.count / 8 + 1, 1);
+    module->private_stores = calloc(module->image->insns.count / 8 + 1, 1);
     module->import_functions = malloc((imports + 1) * sizeof *module->import_functions);
     module->import_modules = malloc((imports + 1) * sizeof *module->import_modules);
     module->hints = calloc(functions + 1, sizeof *module->hints);
@@ -240,7 +241,7 @@ struct error *module_open(struct module *module)
     return error;
 }
 
-// Others can reach only what is exported.
+// Frees the summaries of functions that are not exported: other modules cannot call them.
 static void forget_inner(struct module *module)
 {
     for (size_t i = 0; i < module->exports.count; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See man.h. Pages are read as they are written, without formatting them: an error is listed where
-// it is the tag of a paragraph in the section ERRORS. Those that the text merely mentions are not.
+// Reads errors from the sources of manual pages, without formatting them. An error counts if it is
+// the tag of a paragraph in section ERRORS, not if the text only mentions it.
 #include "profile/man.h"
 
 #include "base/cleanup.h"
@@ -110,14 +110,14 @@ bool man_parse(const struct man *man, const char *page, struct error_set *ret_er
             add_names(man, line, &errors);
         tag = is_request(line, "TP") || is_request(line, "TQ");
     }
-    errors.bits[0] &= ~1ull; // what is no name has the number 0
+    errors.bits[0] &= ~1ull; // 0 stands for unknown names
     *ret_errors = errors;
     return found;
 }
 
 // ---- finding it ----
 
-// Compressed or not. Stays empty if there is no such page.
+// Reads a page, compressed or not. The buffer stays empty if there is none.
 static struct error *read_page(const char *path, struct buffer *page)
 {
     char chunk[16384];
@@ -125,7 +125,7 @@ static struct error *read_page(const char *path, struct buffer *page)
     struct stat status;
     struct error *error = NULL;
     page->size = 0;
-    // Without O_NONBLOCK a FIFO would hold us up.
+    // Without O_NONBLOCK, opening a FIFO would block.
     _cleanup_close_ int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0 || fstat(descriptor, &status) < 0 || !S_ISREG(status.st_mode))
         return NULL;
@@ -155,7 +155,7 @@ static struct error *try_page(const char *directory, const char *page_name, stru
     return NULL;
 }
 
-// A page may be nothing but the name of another one.
+// A page may consist of the name of another one (.so). Reads that instead.
 static struct error *follow(const char *directory, struct buffer *page)
 {
     for (unsigned i = 0; i < MOST_REDIRECTS && page->size > 4; i++) {

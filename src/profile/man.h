@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which errors the manual pages on this machine give for a function.
+// The errors that the installed manual pages list for a function.
 #ifndef ORDEAL_PROFILE_MAN_H
 #define ORDEAL_PROFILE_MAN_H
 
@@ -7,19 +7,19 @@
 
 struct man {
     ARRAY(char *) directories;                // of pages, in order
-    unsigned (*number)(const char *, size_t); // of an error's name; 0: it is none
+    unsigned (*number)(const char *, size_t); // the number of an error's name; 0: unknown name
 };
-// The directories of MANPATH, or the usual ones.
+// Takes the directories of MANPATH, or the usual ones.
 _must_check_ struct error *man_open(unsigned (*number)(const char *name, size_t size),
                                     struct man *ret_man);
 void man_close(struct man *man);
 
-// What the section ERRORS of a function's page lists. *ret_found: whether there is a page with such
-// a section. Pages that make no sense say nothing.
+// The errors in section ERRORS of a function's page. *ret_found: whether there is a page with such
+// a section. Broken pages list nothing.
 _must_check_ struct error *man_errors(const struct man *man, const char *function,
                                       struct error_set *ret_errors, bool *ret_found);
 
-// Likewise of a page's source.
+// The same for the source of a page; false if it has no such section.
 bool man_parse(const struct man *man, const char *page, struct error_set *ret_errors);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See names.h.
+// Looks for words in the names of functions that say what they do.
 #include "profile/names.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
-// A word of a name: at its beginning, behind an underscore, or written with a capital.
+// Whether a name contains a word: at its beginning, behind an underscore, or with a capital letter.
 static bool has_word(const char *name, const char *word)
 {
     size_t size = strlen(word);
@@ -26,7 +26,7 @@ static bool has_any_word(const char *name, const char *const *words, size_t coun
     return false;
 }
 
-bool name_asks(const char *name)
+bool name_is_predicate(const char *name)
 {
     static const char *const words[] = {
         "is",      "has",   "can",   "was",       "are",    "equal",   "match", "contains", "needs",
@@ -36,7 +36,7 @@ bool name_asks(const char *name)
     return strncmp(name, "is", 2) == 0 && strchr(name, '_') == NULL; // isalpha
 }
 
-bool name_compares(const char *name)
+bool name_is_comparison(const char *name)
 {
     static const char *const parts[] = {"cmp", "ompare", "coll", "Cmp"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -45,14 +45,14 @@ bool name_compares(const char *name)
     return false;
 }
 
-bool name_reports(const char *name)
+bool name_reports_error(const char *name)
 {
     static const char *const errors[] = {"err", "error", "errorf", "perror", "raise"};
-    // What is done with errors but making them.
+    // Functions that do something else with errors.
     static const char *const others[] = {"clear", "get",  "peek",   "reset",   "pop",    "mark",
                                          "free",  "last", "string", "message", "load",   "init",
                                          "code",  "is",   "str",    "text",    "handler"};
-    if (strcasestr(name, "err") == NULL && strcasestr(name, "raise") == NULL) // nearly all
+    if (strcasestr(name, "err") == NULL && strcasestr(name, "raise") == NULL) // fast for most names
         return false;
     return has_any_word(name, errors, sizeof errors / sizeof *errors) &&
            !has_any_word(name, others, sizeof others / sizeof *others);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the name of a function says about it, where nothing better is known.
+// What the name of a function says about it, if nothing better is known.
 #ifndef ORDEAL_PROFILE_NAMES_H
 #define ORDEAL_PROFILE_NAMES_H
 
 #include <stdbool.h>
 
-// It answers a question, or compares.
-bool name_asks(const char *name);
-bool name_compares(const char *name);
-// It tells somebody of an error: ERR_set_error, __xmlRaiseError.
-bool name_reports(const char *name);
+// It answers a question (is_valid), or compares two things (strcmp).
+bool name_is_predicate(const char *name);
+bool name_is_comparison(const char *name);
+// It reports an error: ERR_set_error, __xmlRaiseError.
+bool name_reports_error(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See library.h. Functions are looked at after those they call, across modules; where calls go in a
-// circle, its functions are looked at twice, first without what they get from the circle.
+// Searches functions after their callees, across modules. The functions of a cycle of calls are
+// searched twice: at first without results from the cycle, then with them.
 #include "profile/library-internal.h"
 
 #include "base/cleanup.h"
@@ -11,10 +11,10 @@
 #include <errno.h>
 #include <string.h>
 
-#define LONGEST_CIRCLE    64  // calls, to be noticed
-#define LARGEST_IN_CIRCLE 512 // instructions of a function that is looked at twice
+#define LONGEST_CYCLE    64  // calls; longer cycles are not noticed
+#define LARGEST_IN_CYCLE 512 // instructions of a function that is searched twice
 
-// ---- who is called ----
+// ---- callees ----
 
 static struct module_export *find_export(struct module *module, const char *name,
                                          const char *version)
@@ -56,7 +56,7 @@ static struct error *look_up(struct profile_set *set, size_t number, uint32_t im
         set->modules.items[number].import_functions[import] = found->function;
         return NULL;
     }
-    set->modules.items[number].import_modules[import] = (uint32_t)number; // looked up in vain
+    set->modules.items[number].import_modules[import] = (uint32_t)number; // looked up, not found
     return NULL;
 }
 
@@ -101,7 +101,7 @@ static const struct summary *callee_summary(void *data, uint32_t callee)
     return module->states[node.function] == STATE_DONE ? &module->summaries[node.function] : &open;
 }
 
-// What is called often, but never looked at, in a module.
+// HINT_IGNORED if a callee is called often in the module and its result is never used.
 static unsigned ignored(const struct profile_set *set, uint32_t number, uint32_t callee)
 {
     const struct module *module = &set->modules.items[number];
@@ -111,22 +111,23 @@ static unsigned ignored(const struct profile_set *set, uint32_t number, uint32_t
     return (hints & (HINT_CALLED_OFTEN | HINT_USED)) == HINT_CALLED_OFTEN ? HINT_IGNORED : 0;
 }
 
-// Whether it gives new memory, and comes back with NULL only if there is none. The system calls
-// that it makes for memory may fail with other errors, too, but not with what it gives them.
+// HINT_ALLOCATES if a function returns new memory, and NULL only with ENOMEM. Its system calls may
+// have other errors, but not with the arguments that it passes.
 static unsigned allocates(const struct profile_set *set, const struct summary *summary)
 {
     unsigned hint = 0;
-    for (size_t i = 0; i < summary->ways.count; i++) {
-        const struct way *way = &summary->ways.items[i];
-        if (way->result.kind == VALUE_ARGUMENT) // what it was given is not new
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_ARGUMENT) // an argument is not new memory
             return 0;
-        if (!way->sets_error || way->result.kind != VALUE_CONSTANT || way->result.number != 0)
+        if (!outcome->sets_error || outcome->result.kind != VALUE_CONSTANT ||
+            outcome->result.number != 0)
             continue;
         struct error_set errors = {0};
-        if (way->error.kind == VALUE_CONSTANT)
-            error_set_add(&errors, (unsigned)way->error.number);
-        else if (way->error.kind == VALUE_ERRORS)
-            errors = set->sets.items.items[way->error.set];
+        if (outcome->error.kind == VALUE_CONSTANT)
+            error_set_add(&errors, (unsigned)outcome->error.number);
+        else if (outcome->error.kind == VALUE_ERRORS)
+            errors = set->sets.items.items[outcome->error.set];
         else
             continue;
         if (!error_set_has(&errors, ENOMEM))
@@ -182,17 +183,18 @@ static bool is_error_slot(void *data, const struct flow_slot *slot)
     return offset >= 0 && slot->addend == offset;
 }
 
-// What is left in the result's place by a function without a result is nothing callers can use.
+// A function without a result leaves something in the return register. Callers cannot use that.
 static void forget_results(struct summary *summary)
 {
-    for (size_t i = 0; i < summary->ways.count; i++) {
-        struct way *way = &summary->ways.items[i];
-        way->result = (struct value){.kind = VALUE_OTHER};
-        way->evidence = 0;
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        struct return_outcome *outcome = &summary->outcomes.items[i];
+        outcome->result = (struct value){.kind = VALUE_OTHER};
+        outcome->evidence = 0;
     }
 }
 
-// Functions have names only if they are exported or the library was not stripped.
+// Sets `fails` of the outcomes. The name counts, if the function has one: exported functions have,
+// and others if the library is not stripped.
 static void mark_failures(struct module *module, uint32_t number)
 {
     const struct flow_function *function = &module->image->functions.items[number];
@@ -206,15 +208,15 @@ static struct error *search(struct profile_set *set, struct node node)
 {
     struct module *module = &set->modules.items[node.module];
     struct asking asking = {set, node.module};
-    const struct search_world world = {.sets = &set->sets,
-                                       .callee = callee_summary,
-                                       .system_call = call_errors,
-                                       .is_error_slot = is_error_slot,
-                                       .reports = reports,
-                                       .data = &asking,
-                                       .private_stores = module->private_stores};
+    const struct search_context context = {.sets = &set->sets,
+                                           .callee = callee_summary,
+                                           .system_call = call_errors,
+                                           .is_error_slot = is_error_slot,
+                                           .reports = reports,
+                                           .data = &asking,
+                                           .private_stores = module->private_stores};
     struct summary found = {0}; // the old one is in use where a function calls itself
-    struct error *error = search_function(module->image, node.function, &world, &found);
+    struct error *error = search_function(module->image, node.function, &context, &found);
     summary_deinit(&module->summaries[node.function]);
     module->summaries[node.function] = found;
     TRY(error);
@@ -233,15 +235,15 @@ static struct error *search(struct profile_set *set, struct node node)
 
 struct visit {
     struct node node;
-    uint32_t range, block; // the next call to look for
-    uint8_t handed_over;   // arguments of the last one that are functions to look at
-    uint32_t circle;       // number of the lowest visit that is called from here or above
-    size_t first_again;    // what is in circles from here on
+    uint32_t range, block; // where the next call is looked for
+    uint8_t handed_over;   // mask of the last call's arguments that are callbacks to search
+    uint32_t cycle;        // index of the lowest visit that is called from here or above
+    size_t first_again;    // index in `again` of the first function that was added since
 };
 
 struct visits {
     ARRAY(struct visit) items;
-    ARRAY(struct node) again; // done, but part of a circle that is still open
+    ARRAY(struct node) again; // searched once, but part of a cycle that is still open
 };
 
 static void visits_deinit(struct visits *visits)
@@ -250,40 +252,40 @@ static void visits_deinit(struct visits *visits)
     ARRAY_DEINIT(&visits->again);
 }
 
-// A call to what is visited already: everything from there on is part of a circle. How far down is
-// found by looking; circles that matter are short.
-static void close_circle(struct visits *visits, struct node node)
+// A call of a function that is being visited: all visits from there on are part of a cycle. A
+// linear search is enough, because cycles that matter are short.
+static void close_cycle(struct visits *visits, struct node node)
 {
     size_t count = visits->items.count;
-    for (size_t i = count; i-- > 0 && count - i <= LONGEST_CIRCLE;) {
+    for (size_t i = count; i-- > 0 && count - i <= LONGEST_CYCLE;) {
         const struct visit *visit = &visits->items.items[i];
         if (visit->node.module != node.module || visit->node.function != node.function)
             continue;
-        if (visits->items.items[count - 1].circle > i)
-            visits->items.items[count - 1].circle = (uint32_t)i;
+        if (visits->items.items[count - 1].cycle > i)
+            visits->items.items[count - 1].cycle = (uint32_t)i;
         return;
     }
 }
 
-// The last visit is over. What a circle's functions give each other is known when all of them were
-// looked at once: then each is looked at once more, if that is not too much.
+// Ends the last visit. When all functions of a cycle were searched once, each is searched again
+// with the results of the others, unless it is too large.
 static struct error *leave(struct profile_set *set, struct visits *visits)
 {
     struct visit done = visits->items.items[--visits->items.count];
     uint32_t number = (uint32_t)visits->items.count;
     const struct flow_image *image = set->modules.items[done.node.module].image;
     TRY(search(set, done.node));
-    if (done.circle > number)
+    if (done.cycle > number)
         return NULL;
-    if (image->functions.items[done.node.function].fact_count <= LARGEST_IN_CIRCLE) {
+    if (image->functions.items[done.node.function].insn_count <= LARGEST_IN_CYCLE) {
         struct node *again = ARRAY_ADD(&visits->again);
         if (again == NULL)
             return error_no_memory();
         *again = done.node;
     }
-    if (done.circle < number) {
+    if (done.cycle < number) {
         struct visit *below = &visits->items.items[number - 1];
-        below->circle = done.circle < below->circle ? done.circle : below->circle;
+        below->cycle = done.cycle < below->cycle ? done.cycle : below->cycle;
         return NULL;
     }
     for (size_t i = done.first_again; i < visits->again.count; i++)
@@ -296,7 +298,7 @@ static struct error *enter(struct profile_set *set, struct visits *visits, struc
 {
     struct module *module = &set->modules.items[node.module];
     if (node.function != FLOW_NONE && module->states[node.function] == STATE_OPEN)
-        close_circle(visits, node);
+        close_cycle(visits, node);
     if (node.function == FLOW_NONE || module->states[node.function] != STATE_NEW)
         return NULL;
     module->states[node.function] = STATE_OPEN;
@@ -305,22 +307,22 @@ static struct error *enter(struct profile_set *set, struct visits *visits, struc
         return error_no_memory();
     *visit = (struct visit){.node = node,
                             .range = node.function,
-                            .circle = UINT32_MAX,
+                            .cycle = UINT32_MAX,
                             .first_again = visits->again.count};
     return NULL;
 }
 
-// Arguments that point to functions whose results are the function's own: a bit each.
+// A mask of the arguments that are callbacks whose results the function returns.
 static uint8_t calls_arguments(const struct summary *summary)
 {
     unsigned arguments = 0;
-    for (size_t i = 0; i < summary->ways.count; i++)
-        if (summary->ways.items[i].result.kind == VALUE_POINTED)
-            arguments |= 1u << summary->ways.items[i].result.number;
+    for (size_t i = 0; i < summary->outcomes.count; i++)
+        if (summary->outcomes.items[i].result.kind == VALUE_CALLBACK)
+            arguments |= 1u << summary->outcomes.items[i].result.number;
     return (uint8_t)arguments;
 }
 
-// What the last call handed over to be called.
+// The next callback that the last call passes.
 static bool next_handed_over(const struct flow_image *image, const struct flow_function *range,
                              struct visit *visit, uint32_t *ret_callee)
 {
@@ -339,7 +341,7 @@ static bool next_handed_over(const struct flow_image *image, const struct flow_f
     return false;
 }
 
-// The next call of the function that is visited; false if there is none left.
+// The next callee of the visited function; false if there is none left.
 static bool next_call(const struct profile_set *set, struct visit *visit, uint32_t *ret_callee,
                       bool *ret_handed_over)
 {
@@ -360,8 +362,8 @@ static bool next_call(const struct profile_set *set, struct visit *visit, uint32
     return false;
 }
 
-// The last visit's next callee. One that calls what it is handed over is met a second time when it
-// was looked at: only then it is known that it does.
+// Visits a callee of the last visit. A callee that was not searched before is met a second time
+// afterwards, because only then it is known which callbacks it calls.
 static struct error *visit_callee(struct profile_set *set, struct visits *visits, uint32_t callee,
                                   bool handed_over)
 {

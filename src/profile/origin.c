@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See origin.h.
+// Follows a pointer backwards to where it was made.
 #include "profile/origin.h"
 
 #include "elf/tables.h"
@@ -7,7 +7,7 @@
 #include <elf.h>
 #include <string.h>
 
-#define LONGEST_WAY 32 // blocks
+#define LONGEST_PATH 32 // blocks
 
 static struct origin at_entry(struct place place, int64_t offset)
 {
@@ -17,8 +17,8 @@ static struct origin at_entry(struct place place, int64_t offset)
     return (struct origin){.kind = ORIGIN_ARGUMENT, .argument = (uint8_t)argument, .where = offset};
 }
 
-static struct origin of_load(const struct flow_image *image, const struct isa_fact *load,
-                             const struct search_world *world)
+static struct origin of_load(const struct flow_image *image, const struct isa_insn *load,
+                             const struct search_context *context)
 {
     struct origin origin = {.kind = ORIGIN_UNKNOWN};
     if (load->base != ISA_PC || load->index != ISA_NONE)
@@ -26,7 +26,7 @@ static struct origin of_load(const struct flow_image *image, const struct isa_fa
     const struct flow_slot *slot = flow_slot_at(image, (uint64_t)load->displacement);
     if (slot == NULL)
         return origin;
-    if (world->is_error_slot(world->data, slot))
+    if (context->is_error_slot(context->data, slot))
         origin.kind = ORIGIN_ERROR;
     else if (slot->type == R_X86_64_TPOFF64)
         origin = (struct origin){.kind = ORIGIN_THREAD, .where = load->displacement};
@@ -51,12 +51,12 @@ static bool is_named(const struct flow_image *image, uint32_t callee, const char
     return name != NULL && size == strlen(wanted) && memcmp(name, wanted, size) == 0;
 }
 
-// lea rdi, [slots]; call __tls_get_addr: two slots say which module's storage, and where in it.
+// lea rdi, [slots]; call __tls_get_addr. Two slots hold the module and the offset in its storage.
 static struct origin of_thread(const struct flow_image *image, const struct flow_block *block,
                                uint32_t call, int64_t offset)
 {
     struct origin origin = {.kind = ORIGIN_UNKNOWN};
-    const struct isa_fact *lea = call > block->first ? &image->facts.items[call - 1] : NULL;
+    const struct isa_insn *lea = call > block->first ? &image->insns.items[call - 1] : NULL;
     if (lea == NULL || lea->kind != ISA_ADDRESS || lea->base != ISA_PC || lea->index != ISA_NONE)
         return origin;
     const struct flow_slot *slot = flow_slot_at(image, (uint64_t)lea->displacement);
@@ -74,18 +74,18 @@ static struct origin of_thread(const struct flow_image *image, const struct flow
 
 struct chase {
     const struct flow_image *image;
-    const struct search_world *world;
+    const struct search_context *context;
     struct place place;
     int64_t offset;
 };
 
-// One instruction back; true when the origin is known.
+// Goes one instruction back. True if the search ends there.
 static bool chase_step(struct chase *chase, const struct flow_block *block, uint32_t at,
                        struct origin *ret_origin)
 {
-    const struct isa_fact *fact = &chase->image->facts.items[at];
+    const struct isa_insn *insn = &chase->image->insns.items[at];
     *ret_origin = (struct origin){.kind = ORIGIN_UNKNOWN};
-    bool call = fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT;
+    bool call = insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT;
     if (call) {
         if (chase->place.kind != PLACE_REGISTER || (PLACE_CLOBBERED >> chase->place.reg & 1) == 0)
             return false;
@@ -107,27 +107,27 @@ static bool chase_step(struct chase *chase, const struct flow_block *block, uint
         chase->offset += step.operation_count != 0 ? step.operations[0].value : 0;
         return false;
     }
-    if (fact->kind == ISA_LOAD)
-        *ret_origin = of_load(chase->image, fact, chase->world);
-    else if (fact->kind == ISA_ADDRESS && fact->base == ISA_PC && fact->index == ISA_NONE)
-        *ret_origin = (struct origin){.kind = ORIGIN_GLOBAL, .where = fact->displacement};
+    if (insn->kind == ISA_LOAD)
+        *ret_origin = of_load(chase->image, insn, chase->context);
+    else if (insn->kind == ISA_ADDRESS && insn->base == ISA_PC && insn->index == ISA_NONE)
+        *ret_origin = (struct origin){.kind = ORIGIN_GLOBAL, .where = insn->displacement};
     if (ret_origin->kind == ORIGIN_GLOBAL)
         ret_origin->where += chase->offset;
     return true;
 }
 
-static struct origin follow(struct chase *chase, const struct flow_block *block, uint32_t fact)
+static struct origin follow(struct chase *chase, const struct flow_block *block, uint32_t insn)
 {
     const struct flow_image *image = chase->image;
     struct origin origin = {.kind = ORIGIN_UNKNOWN};
-    for (int blocks = 0; blocks < LONGEST_WAY; blocks++) {
-        while (fact > block->first)
-            if (chase_step(chase, block, --fact, &origin))
+    for (int blocks = 0; blocks < LONGEST_PATH; blocks++) {
+        while (insn > block->first)
+            if (chase_step(chase, block, --insn, &origin))
                 return origin;
         if (block->in_count == 0)
             break;
         block = &image->blocks.items[image->edges.items[block->edges_in].block];
-        fact = block->first + block->count;
+        insn = block->first + block->count;
     }
     const struct flow_function *function = &image->functions.items[block->function];
     bool entry = function->first_block == (uint32_t)(block - image->blocks.items);
@@ -135,24 +135,24 @@ static struct origin follow(struct chase *chase, const struct flow_block *block,
 }
 
 struct origin origin_of_store(const struct flow_image *image, const struct flow_block *block,
-                              uint32_t fact, const struct search_world *world)
+                              uint32_t insn, const struct search_context *context)
 {
-    const struct isa_fact *store = &image->facts.items[fact];
+    const struct isa_insn *store = &image->insns.items[insn];
     struct origin origin = {.kind = ORIGIN_UNKNOWN};
     if (store->base == ISA_PC && store->index == ISA_NONE)
         return (struct origin){.kind = ORIGIN_GLOBAL, .where = store->displacement};
     if (store->base >= ISA_REGISTERS || store->index != ISA_NONE || store->base == ISA_STACK)
         return origin;
     struct chase chase = {.image = image,
-                          .world = world,
+                          .context = context,
                           .place = place_register(store->base),
                           .offset = store->displacement};
-    return follow(&chase, block, fact);
+    return follow(&chase, block, insn);
 }
 
 struct origin origin_of_register(const struct flow_image *image, const struct flow_block *block,
-                                 uint32_t fact, uint8_t reg, const struct search_world *world)
+                                 uint32_t insn, uint8_t reg, const struct search_context *context)
 {
-    struct chase chase = {.image = image, .world = world, .place = place_register(reg)};
-    return follow(&chase, block, fact);
+    struct chase chase = {.image = image, .context = context, .place = place_register(reg)};
+    return follow(&chase, block, insn);
 }

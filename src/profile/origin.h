@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a pointer comes from that is stored through: is it errno's address, an argument, a global?
+// Where a pointer comes from: whether it is the address of errno, an argument or a global.
 #ifndef ORDEAL_PROFILE_ORIGIN_H
 #define ORDEAL_PROFILE_ORIGIN_H
 
@@ -11,8 +11,8 @@ enum origin_kind {
     ORIGIN_ERROR,
     ORIGIN_ARGUMENT,
     ORIGIN_GLOBAL,
-    ORIGIN_THREAD,     // a thread's variable, by the slot that leads to it
-    ORIGIN_OWN_THREAD, // likewise one of the module's own, by its offset
+    ORIGIN_THREAD,     // a thread variable, identified by its slot
+    ORIGIN_OWN_THREAD, // a thread variable of the module itself, identified by its offset
 };
 struct origin {
     enum origin_kind kind;
@@ -21,12 +21,13 @@ struct origin {
                    // argument
 };
 
-// Of the memory a store writes to. Follows the nearest way backwards: pointers are made once.
+// The origin of the address that a store writes to. Follows only one path backwards, because a
+// pointer is usually made in one place.
 struct origin origin_of_store(const struct flow_image *image, const struct flow_block *block,
-                              uint32_t fact, const struct search_world *world);
+                              uint32_t insn, const struct search_context *context);
 
-// Of a pointer in a register, in front of instruction `fact`.
+// The origin of a pointer that a register holds in front of instruction `insn`.
 struct origin origin_of_register(const struct flow_image *image, const struct flow_block *block,
-                                 uint32_t fact, uint8_t reg, const struct search_world *world);
+                                 uint32_t insn, uint8_t reg, const struct search_context *context);
 
 #endif

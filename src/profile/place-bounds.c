@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What conditions that held say about places; see place.h.
+// Works out what a condition that held says about the compared place.
 #include "profile/place.h"
 
-// What `left CONDITION number` says about left, seen as signed.
+// What `left CONDITION number` says about left, as a signed number.
 static bool bounds_of(enum isa_condition condition, int64_t number, struct bounds *ret_bounds)
 {
     struct bounds inside = {.low = INT64_MIN, .high = INT64_MAX};
@@ -23,7 +23,7 @@ static bool bounds_of(enum isa_condition condition, int64_t number, struct bound
     case ISA_IF_LE:
         inside.high = number;
         break;
-    case ISA_IF_B: // unsigned: below a negative number is outside of what reaches from it to -1
+    case ISA_IF_B: // unsigned: below a negative number means outside of [number, -1]
         inside = number < 0 ? (struct bounds){.low = number, .high = -1, .outside = true}
                             : (struct bounds){.low = 0, .high = number - 1};
         break;
@@ -40,29 +40,29 @@ static bool bounds_of(enum isa_condition condition, int64_t number, struct bound
     return true;
 }
 
-// What is known of the result itself, after the instruction.
+// What is known of the result of the instruction.
 static bool bounds_after(enum isa_condition condition, struct known_bounds *bounds)
 {
     bounds->after = true;
     return bounds_of(condition, 0, &bounds->bounds);
 }
 
-// Flags that describe a result: as if what it was made of had been compared.
-static bool bounds_of_result(const struct isa_fact *fact, enum isa_condition condition,
+// For flags that describe a result: what they say about the operand, as if it had been compared.
+static bool bounds_of_result(const struct isa_insn *insn, enum isa_condition condition,
                              struct known_bounds *bounds)
 {
     enum isa_condition plain = condition & ~1u;
-    bounds->place = place_register(fact->dst);
-    if (fact->kind == ISA_NEGATE && plain == ISA_IF_B) // carry: it was not zero
+    bounds->place = place_register(insn->dst);
+    if (insn->kind == ISA_NEGATE && plain == ISA_IF_B) // carry: the operand was not zero
         return bounds_of(condition ^ 1 ^ ISA_IF_B ^ ISA_IF_E, 0, &bounds->bounds);
     if (plain == ISA_IF_S)
         return bounds_after(condition, bounds);
     if (plain != ISA_IF_E)
         return false;
-    if (fact->kind == ISA_ADD && fact->src == ISA_NONE)
-        return bounds_of(condition, -fact->value, &bounds->bounds);
-    if (fact->kind == ISA_NEGATE ||
-        ((fact->kind == ISA_AND || fact->kind == ISA_OR) && fact->src == fact->dst))
+    if (insn->kind == ISA_ADD && insn->src == ISA_NONE)
+        return bounds_of(condition, -insn->value, &bounds->bounds);
+    if (insn->kind == ISA_NEGATE ||
+        ((insn->kind == ISA_AND || insn->kind == ISA_OR) && insn->src == insn->dst))
         return bounds_of(condition, 0, &bounds->bounds);
     return plain == ISA_IF_E && bounds_after(condition, bounds);
 }
@@ -73,27 +73,27 @@ bool place_bounds(const struct flow_image *image, const struct flow_block *block
     if (condition >= ISA_IF_UNKNOWN)
         return false;
     for (uint32_t i = at; i-- > block->first;) {
-        const struct isa_fact *fact = &image->facts.items[i];
-        if ((fact->flags & ISA_FLAGS) == 0)
+        const struct isa_insn *insn = &image->insns.items[i];
+        if ((insn->flags & ISA_FLAGS) == 0)
             continue;
-        ret_bounds->fact = i;
+        ret_bounds->insn = i;
         ret_bounds->after = false;
-        bool compares = fact->kind == ISA_COMPARE || fact->kind == ISA_TEST;
+        bool compares = insn->kind == ISA_COMPARE || insn->kind == ISA_TEST;
         if (!compares)
-            return (fact->flags & ISA_RESULT) != 0 && bounds_of_result(fact, condition, ret_bounds);
-        if (fact->src != ISA_NONE)
-            ret_bounds->place = place_register(fact->src);
+            return (insn->flags & ISA_RESULT) != 0 && bounds_of_result(insn, condition, ret_bounds);
+        if (insn->src != ISA_NONE)
+            ret_bounds->place = place_register(insn->src);
         else if (!place_of_memory(image, block, i, &ret_bounds->place))
             return false;
-        int64_t number = fact->kind == ISA_TEST ? 0 : fact->value;
-        // A register with itself, or with some bits of which one is set: then it is not zero.
-        bool some = fact->dst == ISA_NONE && condition == ISA_IF_NE;
-        if (fact->kind == ISA_TEST
-                ? fact->src == ISA_NONE || (fact->src != fact->dst && !some)
-                : fact->dst != ISA_NONE && !place_number(image, block, i, fact->dst, &number))
+        int64_t number = insn->kind == ISA_TEST ? 0 : insn->value;
+        // A register is tested with itself, or with some bits. If one of those is set, it is not 0.
+        bool some = insn->dst == ISA_NONE && condition == ISA_IF_NE;
+        if (insn->kind == ISA_TEST
+                ? insn->src == ISA_NONE || (insn->src != insn->dst && !some)
+                : insn->dst != ISA_NONE && !place_number(image, block, i, insn->dst, &number))
             return false;
         bool known = bounds_of(condition, number, &ret_bounds->bounds);
-        ret_bounds->bounds.wide = fact->width == 8;
+        ret_bounds->bounds.wide = insn->width == 8;
         return known;
     }
     return false;

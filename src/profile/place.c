@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See place.h.
+// Translates one instruction into a step backwards: where a place's value was before, and what was
+// done with it.
 #include "profile/place.h"
 
-#define TABLE_BLOCKS 3 // between where a table's address is made and where it is used
+#define TABLE_BLOCKS 3 // looked at to find where a table's address is made
 
 static void pointers_at(const struct flow_image *image, const struct flow_block *block,
-                        uint32_t fact, int32_t *ret_stack, int32_t *ret_frame)
+                        uint32_t insn, int32_t *ret_stack, int32_t *ret_frame)
 {
     *ret_stack = block->stack;
     *ret_frame = block->frame;
-    for (uint32_t i = block->first; i < fact; i++)
-        flow_move_stack(&image->facts.items[i], ret_stack, ret_frame);
+    for (uint32_t i = block->first; i < insn; i++)
+        flow_move_stack(&image->insns.items[i], ret_stack, ret_frame);
 }
 
 static bool slot_at(int32_t pointer, int64_t offset, struct place *ret_place)
@@ -21,19 +22,19 @@ static bool slot_at(int32_t pointer, int64_t offset, struct place *ret_place)
     return true;
 }
 
-bool place_of_memory(const struct flow_image *image, const struct flow_block *block, uint32_t fact,
+bool place_of_memory(const struct flow_image *image, const struct flow_block *block, uint32_t insn,
                      struct place *ret_place)
 {
-    const struct isa_fact *what = &image->facts.items[fact];
+    const struct isa_insn *what = &image->insns.items[insn];
     if ((what->flags & (ISA_MEMORY | ISA_THREAD)) != ISA_MEMORY || what->index != ISA_NONE ||
         (what->base != ISA_STACK && what->base != ISA_FRAME))
         return false;
     int32_t stack, frame;
-    pointers_at(image, block, fact, &stack, &frame);
+    pointers_at(image, block, insn, &stack, &frame);
     return slot_at(what->base == ISA_STACK ? stack : frame, what->displacement, ret_place);
 }
 
-// Arguments in their order, as registers.
+// The registers of arguments, in their order.
 static const uint8_t argument_registers[] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
 
 int place_argument(struct place place)
@@ -58,7 +59,7 @@ bool place_of_system_argument(unsigned number, struct place *ret_place)
     if (!place_of_argument(number, ret_place))
         return false;
     if (number == 3)
-        ret_place->reg = 10; // the instruction itself overwrites rcx
+        ret_place->reg = 10; // syscall overwrites rcx, so r10 is used
     return true;
 }
 
@@ -72,7 +73,7 @@ static struct step moved(struct place place)
     return (struct step){.kind = STEP_MOVED, .place = place};
 }
 
-// Where more than a step can hold was done, nothing is known.
+// Adds an operation to a step. STEP_LOST if there is no room for it.
 static struct step then(struct step step, enum operation_kind kind, uint8_t width, int64_t value)
 {
     if (kind == OPERATION_ADD && value == 0 && width >= 4)
@@ -95,21 +96,21 @@ static struct step operated(struct place place, enum operation_kind kind, uint8_
 }
 
 // dst = src, or a part of it.
-static struct step copied(const struct isa_fact *fact, struct place from)
+static struct step copied(const struct isa_insn *insn, struct place from)
 {
-    if (fact->from >= fact->width && fact->from >= 4)
+    if (insn->from >= insn->width && insn->from >= 4)
         return moved(from);
-    return operated(from, fact->flags & ISA_SIGNED ? OPERATION_EXTEND : OPERATION_CUT, fact->from,
-                    0);
+    return operated(from, insn->flags & ISA_SIGNED ? OPERATION_EXTEND : OPERATION_TRUNCATE,
+                    insn->from, 0);
 }
 
-// The address a register holds in front of `fact`, if it was put there shortly before.
+// The address that a register holds in front of `insn`, if it was put there shortly before.
 static bool fixed_address(const struct flow_image *image, const struct flow_block *block,
-                          uint32_t fact, uint8_t reg, uint64_t *ret_address)
+                          uint32_t insn, uint8_t reg, uint64_t *ret_address)
 {
     for (int blocks = 0; blocks < TABLE_BLOCKS; blocks++) {
-        while (fact > block->first) {
-            const struct isa_fact *before = &image->facts.items[--fact];
+        while (insn > block->first) {
+            const struct isa_insn *before = &image->insns.items[--insn];
             if ((before->writes >> reg & 1) == 0)
                 continue;
             *ret_address = before->kind == ISA_ADDRESS ? (uint64_t)before->displacement
@@ -121,16 +122,16 @@ static bool fixed_address(const struct flow_image *image, const struct flow_bloc
         if (block->in_count != 1 || block->end == FLOW_CALLS)
             return false;
         block = &image->blocks.items[image->edges.items[block->edges_in].block];
-        fact = block->first + block->count;
+        insn = block->first + block->count;
     }
     return false;
 }
 
-bool place_number(const struct flow_image *image, const struct flow_block *block, uint32_t fact,
+bool place_number(const struct flow_image *image, const struct flow_block *block, uint32_t insn,
                   uint8_t reg, int64_t *ret_number)
 {
-    while (fact > block->first) {
-        const struct isa_fact *before = &image->facts.items[--fact];
+    while (insn > block->first) {
+        const struct isa_insn *before = &image->insns.items[--insn];
         if ((before->writes >> reg & 1) == 0)
             continue;
         *ret_number = before->value;
@@ -139,13 +140,13 @@ bool place_number(const struct flow_image *image, const struct flow_block *block
     return false;
 }
 
-// Whether `mask` is made of the sign of `reg`: mov mask, reg; sar mask, 31.
+// Whether `mask` is filled with the sign of `reg`: mov mask, reg; sar mask, 31.
 static bool is_sign_of(const struct flow_image *image, const struct flow_block *block,
-                       uint32_t fact, uint8_t mask, uint8_t reg)
+                       uint32_t insn, uint8_t mask, uint8_t reg)
 {
     bool shifted = false;
-    while (fact > block->first) {
-        const struct isa_fact *before = &image->facts.items[--fact];
+    while (insn > block->first) {
+        const struct isa_insn *before = &image->insns.items[--insn];
         if ((before->writes >> reg & 1) != 0)
             return false;
         if ((before->writes >> mask & 1) == 0)
@@ -164,9 +165,9 @@ static bool is_sign_of(const struct flow_image *image, const struct flow_block *
 static bool keeps_negative(const struct flow_image *image, const struct flow_block *block,
                            uint32_t at, struct step *ret_step)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
-    uint8_t kept = is_sign_of(image, block, at, fact->dst, fact->src)   ? fact->src
-                   : is_sign_of(image, block, at, fact->src, fact->dst) ? fact->dst
+    const struct isa_insn *insn = &image->insns.items[at];
+    uint8_t kept = is_sign_of(image, block, at, insn->dst, insn->src)   ? insn->src
+                   : is_sign_of(image, block, at, insn->src, insn->dst) ? insn->dst
                                                                         : ISA_NONE;
     *ret_step = (struct step){.kind = STEP_NEGATIVE, .place = place_register(kept)};
     return kept != ISA_NONE;
@@ -176,43 +177,43 @@ static bool keeps_negative(const struct flow_image *image, const struct flow_blo
 static struct step combined(const struct flow_image *image, const struct flow_block *block,
                             uint32_t at, enum operation_kind kind)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
-    struct place dst = place_register(fact->dst), src = place_register(fact->src);
-    bool subtract = fact->kind == ISA_SUBTRACT;
+    const struct isa_insn *insn = &image->insns.items[at];
+    struct place dst = place_register(insn->dst), src = place_register(insn->src);
+    bool subtract = insn->kind == ISA_SUBTRACT;
     int64_t number;
-    if (fact->src == ISA_NONE)
-        return fact->kind == ISA_SUBTRACT || (fact->flags & ISA_MEMORY) != 0
+    if (insn->src == ISA_NONE)
+        return insn->kind == ISA_SUBTRACT || (insn->flags & ISA_MEMORY) != 0
                    ? lost()
-                   : operated(dst, kind, fact->width, fact->value);
-    if (fact->src == fact->dst && fact->kind == ISA_ADD)
-        return operated(dst, OPERATION_MULTIPLY, fact->width, 2);
-    if (fact->src == fact->dst)
+                   : operated(dst, kind, insn->width, insn->value);
+    if (insn->src == insn->dst && insn->kind == ISA_ADD)
+        return operated(dst, OPERATION_MULTIPLY, insn->width, 2);
+    if (insn->src == insn->dst)
         return kind == OPERATION_AND || kind == OPERATION_OR ? (struct step){.kind = STEP_SAME}
                                                              : lost();
     struct step step;
     if (kind == OPERATION_AND && keeps_negative(image, block, at, &step))
         return step;
-    if (place_number(image, block, at, fact->src, &number) && number != INT64_MIN)
-        return operated(dst, kind, fact->width, subtract ? -number : number);
-    if (!place_number(image, block, at, fact->dst, &number))
+    if (place_number(image, block, at, insn->src, &number) && number != INT64_MIN)
+        return operated(dst, kind, insn->width, subtract ? -number : number);
+    if (!place_number(image, block, at, insn->dst, &number))
         return lost();
     step = moved(src);
     if (subtract)
-        step = then(step, OPERATION_NEGATE, fact->width, 0);
-    return then(step, kind, fact->width, number);
+        step = then(step, OPERATION_NEGATE, insn->width, 0);
+    return then(step, kind, insn->width, number);
 }
 
 // Unoptimised code negates by 0 - [memory].
 static struct step subtracted(const struct flow_image *image, const struct flow_block *block,
                               uint32_t at)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
+    const struct isa_insn *insn = &image->insns.items[at];
     struct place from;
     int64_t number;
-    if (!place_number(image, block, at, fact->dst, &number) ||
+    if (!place_number(image, block, at, insn->dst, &number) ||
         !place_of_memory(image, block, at, &from))
         return lost();
-    return then(operated(from, OPERATION_NEGATE, fact->width, 0), OPERATION_ADD, fact->width,
+    return then(operated(from, OPERATION_NEGATE, insn->width, 0), OPERATION_ADD, insn->width,
                 number);
 }
 
@@ -220,14 +221,14 @@ static struct step subtracted(const struct flow_image *image, const struct flow_
 static struct step carried(const struct flow_image *image, const struct flow_block *block,
                            uint32_t at)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
+    const struct isa_insn *insn = &image->insns.items[at];
     int64_t number;
-    if (!place_number(image, block, at, fact->dst, &number))
+    if (!place_number(image, block, at, insn->dst, &number))
         return lost();
-    uint64_t sum = (uint64_t)number + (uint64_t)fact->value;
+    uint64_t sum = (uint64_t)number + (uint64_t)insn->value;
     return (struct step){
         .kind = STEP_CONDITION,
-        .constant = (int64_t)(fact->kind == ISA_ADD_CARRY ? sum + 1 : sum - 1),
+        .constant = (int64_t)(insn->kind == ISA_ADD_CARRY ? sum + 1 : sum - 1),
         .otherwise = (int64_t)sum,
         .condition = ISA_IF_B,
     };
@@ -237,15 +238,15 @@ static struct step carried(const struct flow_image *image, const struct flow_blo
 static struct step from_table(const struct flow_image *image, const struct flow_block *block,
                               uint32_t at)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
-    uint8_t index = fact->index, base = fact->base, scale = fact->flags & ISA_SCALE;
+    const struct isa_insn *insn = &image->insns.items[at];
+    uint8_t index = insn->index, base = insn->base, scale = insn->flags & ISA_SCALE;
     uint64_t address = 0;
-    if ((fact->flags & ISA_THREAD) != 0 || base == ISA_STACK || base == ISA_PC)
+    if ((insn->flags & ISA_THREAD) != 0 || base == ISA_STACK || base == ISA_PC)
         return lost();
     if (index == ISA_NONE) { // the only register is the index of a table at a fixed address
         index = base;
         base = ISA_NONE;
-        if (index == ISA_NONE || fact->displacement < 4096)
+        if (index == ISA_NONE || insn->displacement < 4096)
             return lost();
     }
     if (base != ISA_NONE && !fixed_address(image, block, at, base, &address)) {
@@ -253,76 +254,76 @@ static struct step from_table(const struct flow_image *image, const struct flow_
             return lost();
         index = base;
     }
-    int64_t offset = (int64_t)(address + (uint64_t)fact->displacement - image->base);
+    int64_t offset = (int64_t)(address + (uint64_t)insn->displacement - image->base);
     struct step step = moved(place_register(index));
     if (scale != 0)
         step = then(step, OPERATION_SHIFT_LEFT, 8, scale);
-    bool extended = (fact->flags & ISA_SIGNED) != 0 || fact->from >= 4;
-    return then(step, extended ? OPERATION_SIGNED_TABLE : OPERATION_TABLE, fact->from, offset);
+    bool extended = (insn->flags & ISA_SIGNED) != 0 || insn->from >= 4;
+    return then(step, extended ? OPERATION_SIGNED_TABLE : OPERATION_TABLE, insn->from, offset);
 }
 
 static struct step loaded(const struct flow_image *image, const struct flow_block *block,
-                          uint32_t fact)
+                          uint32_t insn)
 {
     struct place from;
-    if (!place_of_memory(image, block, fact, &from))
-        return from_table(image, block, fact);
-    return copied(&image->facts.items[fact], from);
+    if (!place_of_memory(image, block, insn, &from))
+        return from_table(image, block, insn);
+    return copied(&image->insns.items[insn], from);
 }
 
-// dst = base + index * scale + displacement, as far as there is one register.
-static struct step computed(const struct isa_fact *fact)
+// dst = base + index * scale + displacement, if only one register is used.
+static struct step computed(const struct isa_insn *insn)
 {
-    struct step step = moved(place_register(fact->base));
-    uint8_t scale = fact->flags & ISA_SCALE;
-    if (fact->base == ISA_STACK || fact->base == ISA_PC || fact->index == ISA_STACK)
+    struct step step = moved(place_register(insn->base));
+    uint8_t scale = insn->flags & ISA_SCALE;
+    if (insn->base == ISA_STACK || insn->base == ISA_PC || insn->index == ISA_STACK)
         return lost();
-    if (fact->base == ISA_NONE && fact->index != ISA_NONE)
-        step = operated(place_register(fact->index), OPERATION_SHIFT_LEFT, 8, scale);
-    else if (fact->index != ISA_NONE && fact->index == fact->base)
-        step = operated(place_register(fact->index), OPERATION_MULTIPLY, 8, 1 + (1 << scale));
-    else if (fact->index != ISA_NONE || fact->base == ISA_NONE)
+    if (insn->base == ISA_NONE && insn->index != ISA_NONE)
+        step = operated(place_register(insn->index), OPERATION_SHIFT_LEFT, 8, scale);
+    else if (insn->index != ISA_NONE && insn->index == insn->base)
+        step = operated(place_register(insn->index), OPERATION_MULTIPLY, 8, 1 + (1 << scale));
+    else if (insn->index != ISA_NONE || insn->base == ISA_NONE)
         return lost();
-    return then(step, OPERATION_ADD, fact->width, fact->displacement);
+    return then(step, OPERATION_ADD, insn->width, insn->displacement);
 }
 
-// Of the sign nothing but copies is left: two values are possible.
-static struct step shifted(const struct isa_fact *fact, enum operation_kind kind)
+// A shift that leaves only the sign has two possible results.
+static struct step shifted(const struct isa_insn *insn, enum operation_kind kind)
 {
-    struct place same = place_register(fact->dst);
-    if (fact->src != ISA_NONE)
+    struct place same = place_register(insn->dst);
+    if (insn->src != ISA_NONE)
         return lost();
-    if (kind == OPERATION_SHIFT_LEFT || fact->width < 4 || fact->value != fact->width * 8 - 1)
-        return operated(same, kind, fact->width, fact->value);
+    if (kind == OPERATION_SHIFT_LEFT || insn->width < 4 || insn->value != insn->width * 8 - 1)
+        return operated(same, kind, insn->width, insn->value);
     return (struct step){
         .kind = STEP_SIGN, .place = same, .constant = kind == OPERATION_SHIFT_RIGHT ? 1 : -1};
 }
 
 static struct step popped(const struct flow_image *image, const struct flow_block *block,
-                          uint32_t fact)
+                          uint32_t insn)
 {
     int32_t stack, frame;
     struct place from;
-    pointers_at(image, block, fact, &stack, &frame);
+    pointers_at(image, block, insn, &stack, &frame);
     return slot_at(stack, 0, &from) ? moved(from) : lost();
 }
 
-static struct step conditional(const struct isa_fact *fact, int64_t yes)
+static struct step conditional(const struct isa_insn *insn, int64_t yes)
 {
     return (struct step){
         .kind = STEP_CONDITION,
         .constant = yes,
-        .condition = fact->kind == ISA_BORROW ? ISA_IF_B : (enum isa_condition)fact->condition};
+        .condition = insn->kind == ISA_BORROW ? ISA_IF_B : (enum isa_condition)insn->condition};
 }
 
 static struct step selected(const struct flow_image *image, const struct flow_block *block,
                             uint32_t at)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
+    const struct isa_insn *insn = &image->insns.items[at];
     struct step step = {.kind = STEP_SELECTED,
-                        .condition = (enum isa_condition)fact->condition,
-                        .place = place_register(fact->src)};
-    if ((fact->flags & ISA_MEMORY) != 0)
+                        .condition = (enum isa_condition)insn->condition,
+                        .place = place_register(insn->src)};
+    if ((insn->flags & ISA_MEMORY) != 0)
         step.unknown = !place_of_memory(image, block, at, &step.place);
     return step;
 }
@@ -330,21 +331,21 @@ static struct step selected(const struct flow_image *image, const struct flow_bl
 static struct step step_register(const struct flow_image *image, const struct flow_block *block,
                                  uint32_t at, struct place place)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
-    struct place same = place_register(fact->dst);
-    if ((fact->writes >> place.reg & 1) == 0)
+    const struct isa_insn *insn = &image->insns.items[at];
+    struct place same = place_register(insn->dst);
+    if ((insn->writes >> place.reg & 1) == 0)
         return (struct step){.kind = STEP_SAME};
-    if (fact->dst != place.reg)
+    if (insn->dst != place.reg)
         return lost();
-    switch (fact->kind) {
+    switch (insn->kind) {
     case ISA_CONSTANT:
-        return (struct step){.kind = STEP_CONSTANT, .constant = fact->value};
+        return (struct step){.kind = STEP_CONSTANT, .constant = insn->value};
     case ISA_COPY:
-        return copied(fact, place_register(fact->src));
+        return copied(insn, place_register(insn->src));
     case ISA_LOAD:
         return loaded(image, block, at);
     case ISA_ADDRESS:
-        return computed(fact);
+        return computed(insn);
     case ISA_ADD:
     case ISA_SUBTRACT:
         return combined(image, block, at, OPERATION_ADD);
@@ -360,19 +361,19 @@ static struct step step_register(const struct flow_image *image, const struct fl
     case ISA_XOR:
         return combined(image, block, at, OPERATION_XOR);
     case ISA_SHIFT_LEFT:
-        return shifted(fact, OPERATION_SHIFT_LEFT);
+        return shifted(insn, OPERATION_SHIFT_LEFT);
     case ISA_SHIFT_RIGHT:
-        return shifted(fact, OPERATION_SHIFT_RIGHT);
+        return shifted(insn, OPERATION_SHIFT_RIGHT);
     case ISA_SHIFT_SIGNED:
-        return shifted(fact, OPERATION_SHIFT_SIGNED);
+        return shifted(insn, OPERATION_SHIFT_SIGNED);
     case ISA_NEGATE:
-        return operated(same, OPERATION_NEGATE, fact->width, 0);
+        return operated(same, OPERATION_NEGATE, insn->width, 0);
     case ISA_INVERT:
-        return operated(same, OPERATION_INVERT, fact->width, 0);
+        return operated(same, OPERATION_INVERT, insn->width, 0);
     case ISA_BORROW:
-        return conditional(fact, -1);
+        return conditional(insn, -1);
     case ISA_SET:
-        return conditional(fact, 1);
+        return conditional(insn, 1);
     case ISA_SELECT:
         return selected(image, block, at);
     case ISA_POP:
@@ -385,33 +386,33 @@ static struct step step_register(const struct flow_image *image, const struct fl
 static struct step step_stack(const struct flow_image *image, const struct flow_block *block,
                               uint32_t at, struct place place)
 {
-    const struct isa_fact *fact = &image->facts.items[at];
+    const struct isa_insn *insn = &image->insns.items[at];
     struct place target;
-    if (fact->kind == ISA_PUSH) {
+    if (insn->kind == ISA_PUSH) {
         int32_t stack, frame;
         pointers_at(image, block, at, &stack, &frame);
         if (!slot_at(stack, -8, &target) || target.slot != place.slot)
             return (struct step){.kind = STEP_SAME};
-        if ((fact->flags & ISA_MEMORY) != 0)
+        if ((insn->flags & ISA_MEMORY) != 0)
             return lost();
-        return fact->src != ISA_NONE
-                   ? moved(place_register(fact->src))
-                   : (struct step){.kind = STEP_CONSTANT, .constant = fact->value};
+        return insn->src != ISA_NONE
+                   ? moved(place_register(insn->src))
+                   : (struct step){.kind = STEP_CONSTANT, .constant = insn->value};
     }
-    bool stores = fact->kind == ISA_STORE || fact->kind == ISA_STORE_CONSTANT ||
-                  (fact->kind == ISA_SET && (fact->flags & ISA_MEMORY) != 0);
+    bool stores = insn->kind == ISA_STORE || insn->kind == ISA_STORE_CONSTANT ||
+                  (insn->kind == ISA_SET && (insn->flags & ISA_MEMORY) != 0);
     if (!stores || !place_of_memory(image, block, at, &target) || target.slot != place.slot)
         return (struct step){.kind = STEP_SAME};
-    if (fact->kind == ISA_STORE_CONSTANT)
-        return (struct step){.kind = STEP_CONSTANT, .constant = fact->value};
-    if (fact->kind == ISA_SET)
-        return conditional(fact, 1);
-    return fact->src != ISA_NONE ? moved(place_register(fact->src)) : lost();
+    if (insn->kind == ISA_STORE_CONSTANT)
+        return (struct step){.kind = STEP_CONSTANT, .constant = insn->value};
+    if (insn->kind == ISA_SET)
+        return conditional(insn, 1);
+    return insn->src != ISA_NONE ? moved(place_register(insn->src)) : lost();
 }
 
 struct step place_step(const struct flow_image *image, const struct flow_block *block,
-                       uint32_t fact, struct place place)
+                       uint32_t insn, struct place place)
 {
-    return place.kind == PLACE_REGISTER ? step_register(image, block, fact, place)
-                                        : step_stack(image, block, fact, place);
+    return place.kind == PLACE_REGISTER ? step_register(image, block, insn, place)
+                                        : step_stack(image, block, insn, place);
 }

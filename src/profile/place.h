@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Following a value backwards: where was it one instruction earlier?
+// Follows a value backwards: where it was one instruction earlier. A place is a register or a stack
+// slot. Nothing here fails: what is not understood is STEP_LOST or false.
 #ifndef ORDEAL_PROFILE_PLACE_H
 #define ORDEAL_PROFILE_PLACE_H
 
@@ -22,13 +23,13 @@ static inline bool place_equal(struct place a, struct place b)
     return a.kind == b.kind && (a.kind == PLACE_REGISTER ? a.reg == b.reg : a.slot == b.slot);
 }
 
-// The stack slot a memory operand means, where it is one.
-bool place_of_memory(const struct flow_image *image, const struct flow_block *block, uint32_t fact,
+// The stack slot that a memory operand refers to; false if it is none.
+bool place_of_memory(const struct flow_image *image, const struct flow_block *block, uint32_t insn,
                      struct place *ret_place);
 
-// The number of the argument that is there when a function begins, from 0; -1 if it is none.
+// The number of the argument that a place holds when a function begins, from 0; -1 if it is none.
 int place_argument(struct place place);
-// Where argument `number` is handed over; false if that is not in a register.
+// Where argument `number` is passed; false if that is not in a register.
 bool place_of_argument(unsigned number, struct place *ret_place);
 bool place_of_system_argument(unsigned number, struct place *ret_place); // to a system call
 
@@ -40,35 +41,34 @@ enum step_kind {
     STEP_CONDITION, // it is `constant` if `condition` held, otherwise `otherwise`
     STEP_SIGN,      // it is `constant` if `place` was negative, otherwise `otherwise`
     STEP_NEGATIVE,  // it was in `place` if that was negative, otherwise it is `otherwise`
-    STEP_LOST,      // it is something that cannot be told
+    STEP_LOST,      // it is unknown
 };
 #define STEP_OPERATIONS 2
 struct step {
     enum step_kind kind;
     struct place place;
-    bool unknown; // of STEP_SELECTED: nobody knows what is in `place`
+    bool unknown; // STEP_SELECTED: what is in `place` is unknown
     uint8_t operation_count;
     struct operation operations[STEP_OPERATIONS];
     int64_t constant, otherwise;
     enum isa_condition condition;
 };
-// Not for calls and system calls, whose results are somebody else's.
+// Must not be used for calls and system calls: their results depend on the callee.
 struct step place_step(const struct flow_image *image, const struct flow_block *block,
-                       uint32_t fact, struct place place);
+                       uint32_t insn, struct place place);
 
-// The number a register holds in front of instruction `fact`, if it is put there in the same block.
-bool place_number(const struct flow_image *image, const struct flow_block *block, uint32_t fact,
+// The number a register holds in front of instruction `insn`, if it is put there in the same block.
+bool place_number(const struct flow_image *image, const struct flow_block *block, uint32_t insn,
                   uint8_t reg, int64_t *ret_number);
 
 // Registers a called function may change.
 #define PLACE_CLOBBERED 0x0f37u // rax rdx rcx rsi rdi r8..r11
 
-// What the flags in front of instruction `at` say about a place when `condition` holds: from the
-// nearest instruction before it in the block that sets them. *ret_fact is that instruction; the
-// bounds hold before it, unless `after`. False if nothing is known.
+// What the flags in front of instruction `at` say about a place if `condition` holds. The flags are
+// set by the nearest instruction before it in the block. False if nothing is known.
 struct known_bounds {
-    uint32_t fact;
-    bool after; // they hold after it: they are of its result
+    uint32_t insn; // that sets the flags
+    bool after;    // the bounds hold after it, for its result; otherwise before it
     struct place place;
     struct bounds bounds;
 };

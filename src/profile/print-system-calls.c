@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// print-system-calls VMLINUX < NUMBERS: rows of system-calls.tab for scripts/make-system-calls.
-// NUMBERS are lines "NUMBER NAME", by number: programs know some calls by other names than kernels.
+// print-system-calls VMLINUX < NUMBERS prints rows of system-calls.tab for
+// scripts/make-system-calls. NUMBERS are lines "NUMBER NAME", sorted by number: programs and
+// kernels have different names for some calls.
 #include "base/cleanup.h"
 #include "profile/kernel.h"
 
@@ -60,7 +61,7 @@ int main(int argc, char **argv)
         return 2;
     }
     struct kernel_figures figures = kernel_figures(kernel);
-    // Without who compiled it with what.
+    // Leaves out who compiled the kernel, and with what.
     const char *version = kernel_version(kernel), *build = strchr(version, '#');
     printf("// From: %.*s %s\n", (int)strcspn(version, "("), version, build != NULL ? build : "");
     printf("// %zu functions, %zu of them cut; %zu indirect calls, %zu of them followed.\n",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See profile.h.
+// Makes the fault profile of a library from the failures of its functions: flat arrays with texts
+// and error sets of their own.
 #include "profile/profile.h"
 
 #include "base/cleanup.h"
@@ -37,12 +38,12 @@ struct error *profile_add_text(struct profile *profile, const char *text, uint32
 
 struct making {
     struct profile *profile;
-    const struct error_sets *sets; // of the profile_set
-    uint32_t unknown[4];           // texts that are the same for many functions
+    const struct error_sets *sets; // of the struct profile_set
+    uint32_t unknown[4];           // texts that many functions share
     const char *unknown_texts[4];
 };
 
-// The same value, in terms of the profile's own sets.
+// Translates a value to the profile's own sets.
 static struct error *adopt(const struct making *making, const struct value *value,
                            struct value *ret_value)
 {
@@ -56,7 +57,7 @@ static struct error *adopt(const struct making *making, const struct value *valu
                           &ret_value->set);
 }
 
-// errno as a set, whatever it was.
+// Makes a set of errno, also of a constant.
 static struct error *adopt_error(const struct making *making, const struct failure *failure,
                                  struct value *ret_value)
 {
@@ -90,7 +91,7 @@ static bool same_effects(const struct failure *a, const struct failure *b)
     return true;
 }
 
-// Puts a failure into one that is like it but for errno.
+// Merges a failure into one that differs only in errno.
 static struct error *merge(struct profile *profile, struct failure *into,
                            const struct failure *failure)
 {
@@ -177,9 +178,9 @@ static struct error *add_function(void *data, const struct profile_export *expor
     return NULL;
 }
 
-// ---- habits ----
+// ---- conventions ----
 
-#define FEWEST_CODES 8 // functions that return codes, for it to be a habit
+#define FEWEST_CODES 8 // functions that return codes, for it to be a convention
 #define UNDECIDED    45
 
 static unsigned likely_with(const struct profile *profile, const struct profile_function *function,
@@ -193,10 +194,9 @@ static unsigned likely_with(const struct profile *profile, const struct profile_
     return count;
 }
 
-// Where functions use to return zero or one of several codes, zero is no failure of one that
-// returns 0 or 1 unless there is a sign of it: 1 may be the first of the codes, or the answer to a
-// question.
-static void mind_habits(struct profile *profile)
+// If many functions of a library return 0 or one of several codes, then 0 of a function that
+// returns 0 or 1 is no failure without a sign of it: 1 may be the first of the codes, or an answer.
+static void apply_convention(struct profile *profile)
 {
     size_t codes = 0, truths = 0;
     for (size_t i = 0; i < profile->functions.count; i++) {
@@ -284,7 +284,7 @@ static struct error *fill(struct profile_set *set, size_t module, struct profile
     TRY(profile_add_text(profile, facts->soname, &profile->soname));
     TRY(profile_add_text(profile, facts->build_id, &profile->build_id));
     TRY(profile_each_export(set, module, add_function, &making));
-    mind_habits(profile);
+    apply_convention(profile);
     return add_variables(profile, image);
 }
 
@@ -351,7 +351,7 @@ static struct error *fill_copy(const struct profile *profile, const char *path,
     TRY(COPY(&profile->variables, &copy->variables));
     TRY(error_sets_init(&copy->sets));
     for (size_t i = 0; i < profile->sets.items.count; i++) {
-        uint32_t number; // the same, since sets are put in the same order
+        uint32_t number; // is the same, because sets are added in the same order
         TRY(error_sets_put(&copy->sets, &profile->sets.items.items[i], &number));
     }
     return buffer_append(&copy->texts, profile->texts.data, profile->texts.size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The fault profile of one library: its exported functions and their failures, as plain data that
-// stands for itself. Flat arrays, so that it can be kept in a file.
+// The fault profile of one library: its exported functions and their failures. It refers to nothing
+// outside of it and consists of flat arrays, so it can be stored in a file.
 #ifndef ORDEAL_PROFILE_PROFILE_H
 #define ORDEAL_PROFILE_PROFILE_H
 
@@ -10,13 +10,13 @@
 struct profile_function {
     uint64_t address;
     uint32_t name, version;
-    uint32_t unknown;             // why nothing can be told
+    uint32_t unknown;             // why nothing is known
     uint32_t first, count;        // failures
-    uint8_t old;                  // not the version a new program would be linked to
+    uint8_t old;                  // new programs are not linked to this version
     uint8_t cut, pointer, narrow; // as in struct failures
 };
 
-struct profile_variable { // that failures change
+struct profile_variable { // a variable that failures change
     int64_t where;
     uint32_t name;
     uint32_t kind; // enum effect_kind
@@ -25,24 +25,24 @@ struct profile_variable { // that failures change
 struct profile {
     char *path;
     uint32_t soname, build_id;
-    bool cached;                              // it comes from an earlier run
+    bool cached;                              // it comes from the cache
     ARRAY(struct profile_function) functions; // by name, current version first
-    ARRAY(struct failure) failures;           // those of a function together
-    ARRAY(struct profile_variable) variables; // by kind and place
-    struct error_sets sets;                   // what failures' values refer to
+    ARRAY(struct failure) failures;           // grouped by function
+    ARRAY(struct profile_variable) variables; // sorted by kind and place
+    struct error_sets sets;                   // of the values in failures
     struct buffer texts;
 };
 void profile_deinit(struct profile *profile);
 
-// Of a module that has been analysed. Failures that differ only in errno are put together.
+// Makes the profile of a module that was analysed. Failures that differ only in errno are merged.
 _must_check_ struct error *profile_make(struct profile_set *set, size_t module,
                                         struct profile *ret_profile);
 
-// The same under another path.
+// A copy with another path.
 _must_check_ struct error *profile_copy(const struct profile *profile, const char *path,
                                         struct profile *ret_copy);
 
-// Leaves error numbers out of errno and of results.
+// Removes error numbers from errno and from results.
 _must_check_ struct error *profile_exclude(struct profile *profile,
                                            const struct error_set *numbers);
 

@@ -1,63 +1,62 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One instruction back: what a story follows, what it knows, what is stored where the caller sees
-// it.
+// Steps back over one instruction: updates the tracked places and what is known of others, and
+// records stores that the caller can see.
 #include "profile/search-internal.h"
 
 #include "base/cleanup.h"
 #include "profile/origin.h"
 
-#define FEW 64 // numbers that are looked at one by one
+#define FEW 64 // values of a place for which a state is forked
 
-// Stores that were found to lead nowhere the caller can see; they are met again and again.
-static bool is_private(const struct search *search, uint32_t fact)
+// Whether the caller cannot see a store. That is remembered, because stores are met many times.
+static bool is_private(const struct search *search, uint32_t insn)
 {
-    return (search->world->private_stores[fact / 8] >> fact % 8 & 1) != 0;
+    return (search->context->private_stores[insn / 8] >> insn % 8 & 1) != 0;
 }
 
-// What a condition that held says about the flags' makings, from here on backwards.
-void search_add_pending(struct search *search, struct story *story, uint32_t before,
+void search_add_pending(struct search *search, struct search_state *state, uint32_t before,
                         enum isa_condition condition)
 {
     struct known_bounds bounds;
-    const struct flow_block *block = &search->image->blocks.items[story->block];
-    if (story->pending_count == PENDING ||
+    const struct flow_block *block = &search->image->blocks.items[state->block];
+    if (state->pending_count == PENDING ||
         !place_bounds(search->image, block, before, condition, &bounds))
         return;
-    story->pending[story->pending_count++] =
-        (struct pending){.fact = bounds.fact,
+    state->pending[state->pending_count++] =
+        (struct pending){.insn = bounds.insn,
                          .after = bounds.after,
                          .known = {.place = bounds.place, .bounds = bounds.bounds}};
 }
 
-// The same of another story.
-static struct tracked *twin(const struct story *story, struct story *other,
-                            const struct tracked *tracked)
+// The field of another state that corresponds to a field of this one.
+static struct tracked *counterpart(const struct search_state *state, struct search_state *other,
+                                   const struct tracked *tracked)
 {
-    if (tracked == &story->result)
+    if (tracked == &state->result)
         return &other->result;
-    return tracked == &story->error ? &other->error : &other->stored;
+    return tracked == &state->error ? &other->error : &other->stored;
 }
 
-static void settle(struct search *search, struct story *story, uint32_t at)
+static void settle(struct search *search, struct search_state *state, uint32_t at)
 {
-    story_settle_stored(story);
-    story_note_result(search, story, at);
+    search_state_settle_stored(state);
+    search_state_note_result(search, state, at);
 }
 
-static void know_sign(struct story *story, struct place place, bool negative)
+static void know_sign(struct search_state *state, struct place place, bool negative)
 {
-    story_add_known(
-        story, &(struct known){.place = place,
+    search_state_add_known(
+        state, &(struct known){.place = place,
                                .bounds = {.low = INT64_MIN, .high = -1, .outside = !negative}});
 }
 
-// Forks where the value depends on a condition. The story itself is the one where it held.
-static struct error *fork_condition(struct search *search, struct story *story,
+// Forks where the value depends on a condition. In the state itself the condition holds.
+static struct error *fork_condition(struct search *search, struct search_state *state,
                                     struct tracked *tracked, const struct step *step, uint32_t at)
 {
-    struct story other;
-    story_copy(&other, story);
-    struct tracked *others = twin(story, &other, tracked);
+    struct search_state other;
+    search_state_copy(&other, state);
+    struct tracked *others = counterpart(state, &other, tracked);
     bool signs = step->kind == STEP_SIGN || step->kind == STEP_NEGATIVE;
     bool constant = step->kind != STEP_SELECTED;
     other.at = at;
@@ -70,9 +69,9 @@ static struct error *fork_condition(struct search *search, struct story *story,
     settle(search, &other, at);
     TRY(search_push(search, &other));
     if (signs)
-        know_sign(story, step->place, true);
+        know_sign(state, step->place, true);
     else
-        search_add_pending(search, story, at, step->condition);
+        search_add_pending(search, state, at, step->condition);
     if (constant && step->kind != STEP_NEGATIVE)
         tracked_set(search, tracked, value_constant(step->constant));
     else if (step->unknown)
@@ -82,7 +81,7 @@ static struct error *fork_condition(struct search *search, struct story *story,
     return NULL;
 }
 
-// The same done twice to the same place: a counter, whose values mean nothing.
+// Whether the same addition is met twice: then it is a counter, whose values mean nothing.
 static bool counts(const struct tracked *tracked, const struct step *step)
 {
     if (step->operation_count == 0 || tracked->operation_count == 0 ||
@@ -105,12 +104,12 @@ static void move(struct tracked *tracked, const struct step *step)
     tracked->place = step->place;
 }
 
-static struct error *step_tracked(struct search *search, struct story *story,
+static struct error *step_tracked(struct search *search, struct search_state *state,
                                   struct tracked *tracked, uint32_t at)
 {
     if (tracked->state != TRACKED_PLACE)
         return NULL;
-    const struct flow_block *block = &search->image->blocks.items[story->block];
+    const struct flow_block *block = &search->image->blocks.items[state->block];
     struct step step = place_step(search->image, block, at, tracked->place);
     switch (step.kind) {
     case STEP_SAME:
@@ -125,7 +124,7 @@ static struct error *step_tracked(struct search *search, struct story *story,
     case STEP_CONDITION:
     case STEP_SIGN:
     case STEP_NEGATIVE:
-        return fork_condition(search, story, tracked, &step, at);
+        return fork_condition(search, state, tracked, &step, at);
     default:
         tracked_set_other(tracked);
         return NULL;
@@ -138,24 +137,24 @@ static bool is_real(const struct tracked *tracked)
 {
     for (unsigned i = 0; i < tracked->operation_count; i++)
         if (tracked->operations[i].kind != OPERATION_EXTEND &&
-            tracked->operations[i].kind != OPERATION_CUT)
+            tracked->operations[i].kind != OPERATION_TRUNCATE)
             return true;
     return false;
 }
 
-// A place that can only hold a few numbers: the value is what becomes of them. Where nothing is
-// done with them they are not constants of this function, unless there is just one.
-static struct error *fork_few(struct search *search, struct story *story, struct tracked *tracked,
-                              const struct bounds *bounds, uint32_t at)
+// Forks for every value of a place that can only hold a few. If nothing is calculated with them,
+// they are no constants of this function, unless there is just one.
+static struct error *fork_values(struct search *search, struct search_state *state,
+                                 struct tracked *tracked, const struct bounds *bounds, uint32_t at)
 {
     uint64_t more = (uint64_t)bounds->high - (uint64_t)bounds->low;
     if (bounds->outside || bounds->low > bounds->high || more >= FEW ||
         (more != 0 && !is_real(tracked)))
         return NULL;
     for (uint64_t i = 1; i <= more; i++) {
-        struct story other;
-        story_copy(&other, story);
-        struct tracked *others = twin(story, &other, tracked);
+        struct search_state other;
+        search_state_copy(&other, state);
+        struct tracked *others = counterpart(state, &other, tracked);
         tracked_set(search, others, value_constant(bounds->low + (int64_t)i));
         other.at = at;
         settle(search, &other, at);
@@ -165,38 +164,39 @@ static struct error *fork_few(struct search *search, struct story *story, struct
     return NULL;
 }
 
-// Whether something is known of a place that cannot be true at once.
-static bool contradicts(const struct story *story)
+// Whether two bounds of one place exclude each other.
+static bool contradicts(const struct search_state *state)
 {
-    for (unsigned i = 1; i < story->known_count; i++)
+    for (unsigned i = 1; i < state->known_count; i++)
         for (unsigned k = 0; k < i; k++)
-            if (place_equal(story->known[i].place, story->known[k].place) &&
-                bounds_exclude(&story->known[i].bounds, &story->known[k].bounds))
+            if (place_equal(state->known[i].place, state->known[k].place) &&
+                bounds_exclude(&state->known[i].bounds, &state->known[k].bounds))
                 return true;
     return false;
 }
 
-static struct error *use_known(struct search *search, struct story *story, uint32_t at)
+static struct error *use_known(struct search *search, struct search_state *state, uint32_t at)
 {
-    struct tracked *all[] = {&story->result, &story->error, &story->stored};
+    struct tracked *all[] = {&state->result, &state->error, &state->stored};
     for (unsigned t = 0; t < 3; t++)
-        for (unsigned i = 0; i < story->known_count; i++)
-            if (tracked_in(all[t], story->known[i].place))
-                TRY(fork_few(search, story, all[t], &story->known[i].bounds, at));
+        for (unsigned i = 0; i < state->known_count; i++)
+            if (tracked_in(all[t], state->known[i].place))
+                TRY(fork_values(search, state, all[t], &state->known[i].bounds, at));
     return NULL;
 }
 
-// Bounds of a place before what was done with it; false if that is not known.
+// Translates bounds to before an operation. False if that is not possible.
 static bool carry_over(struct known *known, const struct step *step)
 {
     struct bounds *bounds = &known->bounds;
     for (unsigned i = 0; i < step->operation_count; i++) {
         const struct operation *operation = &step->operations[i];
-        bool keeps = (operation->kind == OPERATION_EXTEND || operation->kind == OPERATION_CUT) &&
-                     operation->width >= 4;
+        bool keeps =
+            (operation->kind == OPERATION_EXTEND || operation->kind == OPERATION_TRUNCATE) &&
+            operation->width >= 4;
         bool adds = operation->kind == OPERATION_ADD && operation->width >= 4 &&
                     bounds->low > INT32_MIN && bounds->high < INT32_MAX &&
-                    !place_equal(known->place, step->place); // a counter has no end
+                    !place_equal(known->place, step->place); // no counter
         if (!keeps && !adds)
             return false;
         bounds->low -= adds ? operation->value : 0;
@@ -205,66 +205,67 @@ static bool carry_over(struct known *known, const struct step *step)
     return true;
 }
 
-// What is known was made by a condition: which of its two outcomes was it? False if neither.
-static bool choose(struct search *search, struct story *story, unsigned index,
+// The known place was set by a condition. Adds what that says about the condition. False if neither
+// of its two values fits.
+static bool choose(struct search *search, struct search_state *state, unsigned index,
                    const struct step *step, uint32_t at)
 {
-    const struct bounds bounds = story->known[index].bounds;
+    const struct bounds bounds = state->known[index].bounds;
     struct value held = value_constant(step->constant), failed = value_constant(step->otherwise);
-    bool yes = bounds_allow(&bounds, search->world->sets, &held),
-         no = bounds_allow(&bounds, search->world->sets, &failed);
+    bool yes = bounds_allow(&bounds, search->context->sets, &held),
+         no = bounds_allow(&bounds, search->context->sets, &failed);
     if (yes != no)
-        search_add_pending(search, story, at, yes ? step->condition : step->condition ^ 1);
+        search_add_pending(search, state, at, yes ? step->condition : step->condition ^ 1);
     return yes || no;
 }
 
-// False if what is known contradicts the instruction: this way cannot be.
-static bool step_known(struct search *search, struct story *story, uint32_t at)
+// False if what is known contradicts the instruction: the path is impossible.
+static bool step_known(struct search *search, struct search_state *state, uint32_t at)
 {
-    const struct flow_block *block = &search->image->blocks.items[story->block];
-    for (unsigned i = 0; i < story->known_count;) {
-        struct known *known = &story->known[i];
+    const struct flow_block *block = &search->image->blocks.items[state->block];
+    for (unsigned i = 0; i < state->known_count;) {
+        struct known *known = &state->known[i];
         struct step step = place_step(search->image, block, at, known->place);
         if (step.kind == STEP_CONSTANT) {
             struct value value = value_constant(step.constant);
-            if (!bounds_allow(&known->bounds, search->world->sets, &value))
+            if (!bounds_allow(&known->bounds, search->context->sets, &value))
                 return false;
-            story_forget(story, i);
+            search_state_forget(state, i);
         } else if (step.kind == STEP_SAME) {
             i++;
         } else if (step.kind == STEP_MOVED && carry_over(known, &step)) {
             known->place = step.place;
             i++;
         } else if (step.kind == STEP_CONDITION) {
-            if (!choose(search, story, i, &step, at))
+            if (!choose(search, state, i, &step, at))
                 return false;
-            story_forget(story, i);
+            search_state_forget(state, i);
         } else {
-            story_forget(story, i);
+            search_state_forget(state, i);
         }
     }
     return true;
 }
 
-static void step_pending(struct story *story, uint32_t at, bool after)
+static void step_pending(struct search_state *state, uint32_t at, bool after)
 {
-    for (unsigned i = 0; i < story->pending_count;) {
-        if (story->pending[i].fact != at || story->pending[i].after != after) {
+    for (unsigned i = 0; i < state->pending_count;) {
+        if (state->pending[i].insn != at || state->pending[i].after != after) {
             i++;
             continue;
         }
-        story_add_known(story, &story->pending[i].known);
-        story->pending[i] = story->pending[--story->pending_count];
+        search_state_add_known(state, &state->pending[i].known);
+        state->pending[i] = state->pending[--state->pending_count];
     }
 }
 
-bool search_is_store(const struct isa_fact *fact)
+bool search_is_store(const struct isa_insn *insn)
 {
-    return (fact->kind == ISA_STORE || fact->kind == ISA_STORE_CONSTANT) &&
-           (fact->flags & ISA_MEMORY) != 0 && fact->base != ISA_STACK;
+    return (insn->kind == ISA_STORE || insn->kind == ISA_STORE_CONSTANT) &&
+           (insn->flags & ISA_MEMORY) != 0 && insn->base != ISA_STACK;
 }
 
-static void add_effect(struct story *story, const struct isa_fact *fact,
+static void add_effect(struct search_state *state, const struct isa_insn *insn,
                        const struct origin *origin)
 {
     static const uint8_t kinds[] = {[ORIGIN_ARGUMENT] = EFFECT_ARGUMENT,
@@ -273,69 +274,70 @@ static void add_effect(struct story *story, const struct isa_fact *fact,
                                     [ORIGIN_OWN_THREAD] = EFFECT_OWN_THREAD};
     const struct effect effect = {.kind = kinds[origin->kind],
                                   .argument = origin->argument,
-                                  .width = fact->width,
+                                  .width = insn->width,
                                   .where = origin->where,
-                                  .value = fact->value};
-    if (fact->kind == ISA_STORE_CONSTANT)
-        story_add_effect(story, &effect);
+                                  .value = insn->value};
+    if (insn->kind == ISA_STORE_CONSTANT)
+        search_state_add_effect(state, &effect);
     else
-        story_follow_stored(story, &effect, fact->src);
+        search_state_follow_stored(state, &effect, insn->src);
 }
 
-// Stores that the caller can see.
-static void step_store(struct search *search, struct story *story, uint32_t at)
+// Records a store that the caller can see: errno or an effect.
+static void step_store(struct search *search, struct search_state *state, uint32_t at)
 {
-    const struct isa_fact *fact = &search->image->facts.items[at];
-    const struct flow_block *block = &search->image->blocks.items[story->block];
-    bool near = story_is_near(story) && !search->coarse;
-    bool error_open = search->errors && story->error.state == TRACKED_NOTHING;
-    if (search->world->results_only || !search_is_store(fact) || (!near && !error_open) ||
+    const struct isa_insn *insn = &search->image->insns.items[at];
+    const struct flow_block *block = &search->image->blocks.items[state->block];
+    bool near = search_state_is_near(state) && !search->coarse;
+    bool error_open = search->errors && state->error.state == TRACKED_NOTHING;
+    if (search->context->results_only || !search_is_store(insn) || (!near && !error_open) ||
         is_private(search, at))
         return;
-    struct origin origin = origin_of_store(search->image, block, at, search->world);
+    struct origin origin = origin_of_store(search->image, block, at, search->context);
     if (origin.kind == ORIGIN_UNKNOWN)
-        search->world->private_stores[at / 8] |= (uint8_t)(1u << at % 8);
+        search->context->private_stores[at / 8] |= (uint8_t)(1u << at % 8);
     if (origin.kind == ORIGIN_ERROR && error_open) {
-        story->error = (struct tracked){.state = TRACKED_PLACE, .place = place_register(fact->src)};
-        if (fact->kind == ISA_STORE_CONSTANT)
-            tracked_set(search, &story->error, value_constant(fact->value));
-        else if (fact->src == ISA_NONE)
-            tracked_set_other(&story->error);
+        state->error = (struct tracked){.state = TRACKED_PLACE, .place = place_register(insn->src)};
+        if (insn->kind == ISA_STORE_CONSTANT)
+            tracked_set(search, &state->error, value_constant(insn->value));
+        else if (insn->src == ISA_NONE)
+            tracked_set_other(&state->error);
     } else if (near && origin.kind != ORIGIN_ERROR && origin.kind != ORIGIN_UNKNOWN) {
-        add_effect(story, fact, &origin);
+        add_effect(state, insn, &origin);
     }
 }
 
-struct error *search_step(struct search *search, struct story *story, uint32_t at, bool *ret_ended)
+struct error *search_step(struct search *search, struct search_state *state, uint32_t at,
+                          bool *ret_ended)
 {
-    const struct isa_fact *fact = &search->image->facts.items[at];
+    const struct isa_insn *insn = &search->image->insns.items[at];
     *ret_ended = false;
-    if (fact->kind == ISA_CALL || fact->kind == ISA_CALL_INDIRECT)
-        return search_step_call(search, story, at, ret_ended);
-    if (fact->kind == ISA_SYSCALL)
-        return search_step_system_call(search, story, at, ret_ended);
-    if (story->pending_count != 0) {
-        step_pending(story, at, true);
-        TRY(use_known(search, story, at + 1));
-        settle(search, story, at);
+    if (insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT)
+        return search_step_call(search, state, at, ret_ended);
+    if (insn->kind == ISA_SYSCALL)
+        return search_step_system_call(search, state, at, ret_ended);
+    if (state->pending_count != 0) {
+        step_pending(state, at, true);
+        TRY(use_known(search, state, at + 1));
+        settle(search, state, at);
     }
-    if (!step_known(search, story, at)) {
+    if (!step_known(search, state, at)) {
         *ret_ended = true;
         return NULL;
     }
-    step_store(search, story, at);
-    TRY(step_tracked(search, story, &story->result, at));
-    TRY(step_tracked(search, story, &story->error, at));
-    // What this instruction itself stores was in its register before it, as it is after it.
-    TRY(step_tracked(search, story, &story->stored, at));
-    // Last: the bounds hold before the instruction, which may change the place.
-    step_pending(story, at, false);
-    if (contradicts(story)) {
+    step_store(search, state, at);
+    TRY(step_tracked(search, state, &state->result, at));
+    TRY(step_tracked(search, state, &state->error, at));
+    // If this instruction is the store, the register holds the value also before it.
+    TRY(step_tracked(search, state, &state->stored, at));
+    // This is last because the bounds hold before the instruction, which may change the place.
+    step_pending(state, at, false);
+    if (contradicts(state)) {
         *ret_ended = true;
         return NULL;
     }
-    if (story->known_count != 0)
-        TRY(use_known(search, story, at));
-    settle(search, story, at);
+    if (state->known_count != 0)
+        TRY(use_known(search, state, at));
+    settle(search, state, at);
     return NULL;
 }

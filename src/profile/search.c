@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See search.h: a story from its end to where everything is known.
+// Searches a function backwards from each of its returns until the result, errno and effects are
+// known. Runs the list of open states, block by block.
 #include "profile/search.h"
 
 #include "base/cleanup.h"
@@ -7,10 +8,10 @@
 
 #include <string.h>
 
-#define WATCH_STACK         (1u << 31)
-#define MOST_STORIES(facts) (2000 + 8 * (uint64_t)(facts))
-#define PRECISE(facts)      (500 + (uint64_t)(facts)) // of them, before conditions are ignored
-#define SETTER              48                        // instructions
+#define WATCH_STACK        (1u << 31)
+#define MOST_STATES(insns) (2000 + 8 * (uint64_t)(insns))
+#define PRECISE(insns)     (500 + (uint64_t)(insns)) // states before conditions are ignored
+#define SETTER             48                        // instructions
 
 static void search_deinit(struct search *search)
 {
@@ -18,40 +19,41 @@ static void search_deinit(struct search *search)
     map_deinit(&search->seen);
 }
 
-static bool is_over(const struct search *search, const struct story *story)
+static bool is_over(const struct search *search, const struct search_state *state)
 {
-    if (story->result.state != TRACKED_VALUE)
+    if (state->result.state != TRACKED_VALUE)
         return false;
-    if (story->result.value.kind == VALUE_OTHER || story->result.value.kind == VALUE_WORKED)
+    if (state->result.value.kind == VALUE_OTHER || state->result.value.kind == VALUE_SUCCESS)
         return !search->setter;
-    bool error_known = !search->errors || story->error.state == TRACKED_VALUE;
-    bool possible = story->known_count == 0 || story->blocks > CONDITION_BLOCKS;
-    bool settled = story_came_after(story) || story->blocks > CONDITION_BLOCKS || search->coarse ||
-                   story->result.value.kind != VALUE_CONSTANT || story->result.value.number < 0;
-    return error_known && possible && settled && story->stored.state == TRACKED_NOTHING &&
-           !story_is_near(story);
+    bool error_known = !search->errors || state->error.state == TRACKED_VALUE;
+    bool possible = state->known_count == 0 || state->blocks > CONDITION_BLOCKS;
+    bool settled = search_state_came_after(state) || state->blocks > CONDITION_BLOCKS ||
+                   search->coarse || state->result.value.kind != VALUE_CONSTANT ||
+                   state->result.value.number < 0;
+    return error_known && possible && settled && state->stored.state == TRACKED_NOTHING &&
+           !search_state_is_near(state);
 }
 
-// Registers the story asks about; all of them if it asks about the stack.
-static uint32_t watched(const struct story *story)
+// A mask of the registers that the state needs, with WATCH_STACK if it needs stack slots.
+static uint32_t watched(const struct search_state *state)
 {
     uint32_t mask = 0;
-    const struct tracked *tracked[] = {&story->result, &story->error, &story->stored};
+    const struct tracked *tracked[] = {&state->result, &state->error, &state->stored};
     for (unsigned i = 0; i < 3; i++)
         if (tracked[i]->state == TRACKED_PLACE)
             mask |=
                 tracked[i]->place.kind == PLACE_STACK ? WATCH_STACK : 1u << tracked[i]->place.reg;
-    for (unsigned i = 0; i < story->known_count; i++)
-        mask |= story->known[i].place.kind == PLACE_STACK ? WATCH_STACK
-                                                          : 1u << story->known[i].place.reg;
+    for (unsigned i = 0; i < state->known_count; i++)
+        mask |= state->known[i].place.kind == PLACE_STACK ? WATCH_STACK
+                                                          : 1u << state->known[i].place.reg;
     return mask;
 }
 
-// Most instructions concern nothing that is asked about.
-static bool concerns(const struct story *story, const struct isa_fact *fact, uint32_t at,
+// Whether an instruction may change what the state needs. Most do not.
+static bool concerns(const struct search_state *state, const struct isa_insn *insn, uint32_t at,
                      uint32_t mask)
 {
-    switch (fact->kind) {
+    switch (insn->kind) {
     case ISA_CALL:
     case ISA_CALL_INDIRECT:
     case ISA_SYSCALL:
@@ -66,15 +68,15 @@ static bool concerns(const struct story *story, const struct isa_fact *fact, uin
     default:
         break;
     }
-    if ((fact->writes & mask) != 0)
+    if ((insn->writes & mask) != 0)
         return true;
-    for (unsigned i = 0; i < story->pending_count; i++)
-        if (story->pending[i].fact == at)
+    for (unsigned i = 0; i < state->pending_count; i++)
+        if (state->pending[i].insn == at)
             return true;
     return false;
 }
 
-// A place at the function's beginning: an argument, or nobody knows what.
+// At the function's beginning, a place is an argument or unknown.
 static void set_argument(struct search *search, struct tracked *tracked)
 {
     if (tracked->state != TRACKED_PLACE)
@@ -91,56 +93,57 @@ static bool comes_back(const struct flow_image *image, uint32_t number)
     return block->end != FLOW_CALLS || flow_callee_returns(image, block->callee);
 }
 
-// From the end of a block before on; *ret_fresh: nobody was there in this state.
-static struct error *enter_before(struct search *search, struct story *story, struct flow_edge edge,
-                                  bool *ret_fresh)
+// Goes to the end of a preceding block. *ret_fresh: no state like this was there before.
+static struct error *enter_before(struct search *search, struct search_state *state,
+                                  struct flow_edge edge, bool *ret_fresh)
 {
     const struct flow_image *image = search->image;
     const struct flow_block *before = &image->blocks.items[edge.block];
-    story->block = edge.block;
-    story->at = before->first + before->count;
-    story->pending_count = 0;
-    // Calls in a row, such as those that say what went wrong, do not make the way longer.
-    if (story->result.state == TRACKED_VALUE && story->blocks <= CONDITION_BLOCKS &&
-        (before->end != FLOW_CALLS || story_is_near(story)))
-        story->blocks++;
-    const struct isa_fact *last = &image->facts.items[story->at - 1];
-    // The conditions nearest to the end tell ways apart; those further back only multiply them.
+    state->block = edge.block;
+    state->at = before->first + before->count;
+    state->pending_count = 0;
+    // Calls in a row, such as those that report errors, do not count as distance.
+    if (state->result.state == TRACKED_VALUE && state->blocks <= CONDITION_BLOCKS &&
+        (before->end != FLOW_CALLS || search_state_is_near(state)))
+        state->blocks++;
+    const struct isa_insn *last = &image->insns.items[state->at - 1];
+    // Conditions near the return tell outcomes apart. Those further back only multiply states.
     bool tells = !search->coarse &&
-                 (story->result.state == TRACKED_PLACE || story->blocks <= CONDITION_BLOCKS);
+                 (state->result.state == TRACKED_PLACE || state->blocks <= CONDITION_BLOCKS);
     if (search->coarse)
-        story_simplify(story);
-    if (tells && last->kind == ISA_BRANCH && edge.way != FLOW_TABLE &&
+        search_state_simplify(state);
+    if (tells && last->kind == ISA_BRANCH && edge.kind != FLOW_TABLE &&
         last->condition < ISA_IF_UNKNOWN)
-        search_add_pending(search, story, story->at - 1,
-                           edge.way == FLOW_TAKEN ? last->condition : last->condition ^ 1u);
-    // Who can only have come from here was never here before; loops have a way out, where it is
-    // asked. Behind calls the same state comes up several times.
+        search_add_pending(search, state, state->at - 1,
+                           edge.kind == FLOW_TAKEN ? last->condition : last->condition ^ 1u);
+    // A block with one successor was not entered before in this state, so it is not looked up.
+    // Loops have an exit, and there it is. Behind calls, the same state comes up several times.
     *ret_fresh = true;
     return before->out_count == 1 && before->end != FLOW_CALLS
                ? NULL
-               : search_is_new(search, story, ret_fresh);
+               : search_is_new(search, state, ret_fresh);
 }
 
-// *ret_goes_on: the story itself goes on along the last way, as if it had been put aside and taken
-// up again. Stories are large, and most blocks are come to on one way only.
-static struct error *go_before(struct search *search, struct story *story, bool *ret_goes_on)
+// Goes on to all preceding blocks. *ret_goes_on: the state itself goes on to the last of them, as
+// if it had been pushed and popped. That saves a copy: states are large, and most blocks have one
+// predecessor.
+static struct error *go_before(struct search *search, struct search_state *state, bool *ret_goes_on)
 {
     *ret_goes_on = false;
     const struct flow_image *image = search->image;
-    const struct flow_block *block = &image->blocks.items[story->block];
-    if (story->block == image->functions.items[search->function].first_block) {
-        struct story over;
-        story_copy(&over, story);
+    const struct flow_block *block = &image->blocks.items[state->block];
+    if (state->block == image->functions.items[search->function].first_block) {
+        struct search_state over;
+        search_state_copy(&over, state);
         over.at_entry = true;
         set_argument(search, &over.result);
         set_argument(search, &over.error);
         set_argument(search, &over.stored);
-        story_settle_stored(&over);
-        TRY(search_tell(search, &over));
+        search_state_settle_stored(&over);
+        TRY(search_add_outcome(search, &over));
     } else if (block->in_count == 0) {
-        if (story->result.state == TRACKED_VALUE)
-            TRY(search_tell(search, story));
+        if (state->result.state == TRACKED_VALUE)
+            TRY(search_add_outcome(search, state));
     }
     const struct flow_edge *edges = &image->edges.items[block->edges_in];
     uint32_t count = block->in_count;
@@ -150,57 +153,58 @@ static struct error *go_before(struct search *search, struct story *story, bool 
         bool fresh;
         if (!comes_back(image, edges[i].block))
             continue;
-        struct story next;
-        story_copy(&next, story);
+        struct search_state next;
+        search_state_copy(&next, state);
         TRY(enter_before(search, &next, edges[i], &fresh));
         if (fresh)
             TRY(search_push(search, &next));
     }
-    return count != 0 ? enter_before(search, story, edges[count - 1], ret_goes_on) : NULL;
+    return count != 0 ? enter_before(search, state, edges[count - 1], ret_goes_on) : NULL;
 }
 
-// Through one block; *ret_goes_on as go_before().
-static struct error *follow(struct search *search, struct story *story, bool *ret_goes_on)
+// Goes back through one block. *ret_goes_on is as in go_before().
+static struct error *follow(struct search *search, struct search_state *state, bool *ret_goes_on)
 {
     *ret_goes_on = false;
-    const struct flow_block *block = &search->image->blocks.items[story->block];
-    uint32_t mask = watched(story);
-    while (story->at > block->first) {
+    const struct flow_block *block = &search->image->blocks.items[state->block];
+    uint32_t mask = watched(state);
+    while (state->at > block->first) {
         bool ended;
-        story->at--;
-        if (!concerns(story, &search->image->facts.items[story->at], story->at, mask))
+        state->at--;
+        if (!concerns(state, &search->image->insns.items[state->at], state->at, mask))
             continue;
-        TRY(search_step(search, story, story->at, &ended));
+        TRY(search_step(search, state, state->at, &ended));
         if (ended)
             return NULL;
-        mask = watched(story);
-        if (is_over(search, story))
-            return search_tell(search, story);
+        mask = watched(state);
+        if (is_over(search, state))
+            return search_add_outcome(search, state);
     }
-    if (is_over(search, story))
-        return search_tell(search, story);
-    return go_before(search, story, ret_goes_on);
+    if (is_over(search, state))
+        return search_add_outcome(search, state);
+    return go_before(search, state, ret_goes_on);
 }
 
 static struct error *start_at_end(struct search *search, uint32_t number)
 {
     const struct flow_block *block = &search->image->blocks.items[number];
-    struct story story = {.block = number,
-                          .at = block->first + block->count,
-                          .result = {.state = TRACKED_PLACE, .place = place_register(ISA_RETURN)},
-                          .result_block = FLOW_NONE};
+    struct search_state state = {
+        .block = number,
+        .at = block->first + block->count,
+        .result = {.state = TRACKED_PLACE, .place = place_register(ISA_RETURN)},
+        .result_block = FLOW_NONE};
     if (block->end == FLOW_RETURNS)
-        return search_push(search, &story);
+        return search_push(search, &state);
     if (block->end == FLOW_UNKNOWN)
-        return search_tell(search, &story);
+        return search_add_outcome(search, &state);
     // A tail call: the callee's results are this function's.
-    const struct summary *callee = search->world->callee(search->world->data, block->callee);
+    const struct summary *callee = search->context->callee(search->context->data, block->callee);
     if (callee != NULL && callee->open)
         return NULL;
-    if (callee == NULL || callee->ways.count == 0)
-        return search_tell(search, &story);
-    for (size_t i = 0; i < callee->ways.count; i++)
-        TRY(search_go_through(search, &story, &callee->ways.items[i], story.at - 1));
+    if (callee == NULL || callee->outcomes.count == 0)
+        return search_add_outcome(search, &state);
+    for (size_t i = 0; i < callee->outcomes.count; i++)
+        TRY(search_apply_outcome(search, &state, &callee->outcomes.items[i], state.at - 1));
     return NULL;
 }
 
@@ -211,8 +215,8 @@ static bool range_may_set_error(const struct search *search, const struct flow_f
     for (uint32_t i = 0; i < range->block_count; i++) {
         const struct flow_block *block = &image->blocks.items[range->first_block + i];
         for (uint32_t f = block->first; f < block->first + block->count; f++) {
-            const struct isa_fact *fact = &image->facts.items[f];
-            if (search_is_store(fact) && (fact->flags & ISA_THREAD) != 0)
+            const struct isa_insn *insn = &image->insns.items[f];
+            if (search_is_store(insn) && (insn->flags & ISA_THREAD) != 0)
                 return true;
         }
         if (block->callee == FLOW_NONE)
@@ -221,9 +225,10 @@ static bool range_may_set_error(const struct search *search, const struct flow_f
             strcmp(image->imports.items[flow_callee_import(block->callee)].name,
                    "__errno_location") == 0)
             return true;
-        const struct summary *callee = search->world->callee(search->world->data, block->callee);
-        for (size_t w = 0; callee != NULL && w < callee->ways.count; w++)
-            if (callee->ways.items[w].sets_error)
+        const struct summary *callee =
+            search->context->callee(search->context->data, block->callee);
+        for (size_t w = 0; callee != NULL && w < callee->outcomes.count; w++)
+            if (callee->outcomes.items[w].sets_error)
                 return true;
     }
     return false;
@@ -240,23 +245,23 @@ static struct error *start_range(struct search *search, const struct flow_functi
 }
 
 struct error *search_function(const struct flow_image *image, uint32_t function,
-                              const struct search_world *world, struct summary *summary)
+                              const struct search_context *context, struct summary *summary)
 {
     _cleanup_(search_deinit) struct search search = {
-        .image = image, .world = world, .function = function, .summary = summary};
+        .image = image, .context = context, .function = function, .summary = summary};
     const struct flow_function *functions = image->functions.items;
     uint64_t precise = 0;
     for (uint32_t f = function; f != FLOW_NONE; f = functions[f].next_part) {
-        search.budget += MOST_STORIES(functions[f].fact_count);
-        precise += PRECISE(functions[f].fact_count);
-        search.errors =
-            !world->results_only && (search.errors || range_may_set_error(&search, &functions[f]));
+        search.budget += MOST_STATES(functions[f].insn_count);
+        precise += PRECISE(functions[f].insn_count);
+        search.errors = !context->results_only &&
+                        (search.errors || range_may_set_error(&search, &functions[f]));
     }
-    search.setter = functions[function].fact_count <= SETTER &&
-                    functions[function].next_part == FLOW_NONE && !world->results_only;
+    search.setter = functions[function].insn_count <= SETTER &&
+                    functions[function].next_part == FLOW_NONE && !context->results_only;
     for (uint32_t f = function; f != FLOW_NONE; f = functions[f].next_part)
         TRY(start_range(&search, &functions[f]));
-    struct story story;
+    struct search_state state;
     bool goes_on = false;
     while (goes_on || search.work.count != 0) {
         search.coarse = precise == 0;
@@ -266,8 +271,8 @@ struct error *search_function(const struct flow_image *image, uint32_t function,
             break;
         }
         if (!goes_on)
-            story_copy(&story, &search.work.items[--search.work.count]);
-        TRY(follow(&search, &story, &goes_on));
+            search_state_copy(&state, &search.work.items[--search.work.count]);
+        TRY(follow(&search, &state, &goes_on));
     }
     return NULL;
 }

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See summary.h. Functions have a handful of ways: a list is enough.
+// Collects the outcomes of a function without duplicates. There are only a few, so a list is
+// enough.
 #include "profile/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_WAYS     256
-#define MOST_VARIANTS 8  // of ways with the same result that differ in what else they do
-#define MOST_ALIKE    16 // of ways with the same result
+#define MOST_OUTCOMES 256
+#define MOST_VARIANTS 8  // outcomes with the same result that differ in effects
+#define MOST_ALIKE    16 // outcomes with the same result
 
 void summary_deinit(struct summary *summary)
 {
-    ARRAY_DEINIT(&summary->ways);
+    ARRAY_DEINIT(&summary->outcomes);
 }
 
 void summary_shrink(struct summary *summary)
 {
-    size_t count = summary->ways.count;
-    struct way *items = count != 0 ? realloc(summary->ways.items, count * sizeof *items) : NULL;
+    size_t count = summary->outcomes.count;
+    struct return_outcome *items =
+        count != 0 ? realloc(summary->outcomes.items, count * sizeof *items) : NULL;
     if (items == NULL)
         return;
-    summary->ways.items = items;
-    summary->ways.room = count;
+    summary->outcomes.items = items;
+    summary->outcomes.room = count;
 }
 
 static bool same_value(const struct value *a, const struct value *b)
@@ -30,7 +32,7 @@ static bool same_value(const struct value *a, const struct value *b)
            a->negative == b->negative;
 }
 
-static bool same_way(const struct way *a, const struct way *b)
+static bool same_outcome(const struct return_outcome *a, const struct return_outcome *b)
 {
     if (!same_value(&a->result, &b->result) || a->sets_error != b->sets_error ||
         !same_value(&a->error, &b->error) || a->effect_count != b->effect_count ||
@@ -48,45 +50,45 @@ static bool same_way(const struct way *a, const struct way *b)
     return true;
 }
 
-// Whether there is one already; if so, it is said to come after what this one comes after.
-static bool join(struct summary *summary, const struct way *way)
+// Whether there is an equal outcome already. If so, `after` is added to it.
+static bool join(struct summary *summary, const struct return_outcome *outcome)
 {
-    for (size_t i = 0; i < summary->ways.count; i++)
-        if (same_way(&summary->ways.items[i], way)) {
-            summary->ways.items[i].after |= way->after;
+    for (size_t i = 0; i < summary->outcomes.count; i++)
+        if (same_outcome(&summary->outcomes.items[i], outcome)) {
+            summary->outcomes.items[i].after |= outcome->after;
             return true;
         }
     return false;
 }
 
-static size_t count_alike(const struct summary *summary, const struct way *way)
+static size_t count_alike(const struct summary *summary, const struct return_outcome *outcome)
 {
     size_t count = 0;
-    for (size_t i = 0; i < summary->ways.count; i++)
-        count += same_value(&summary->ways.items[i].result, &way->result);
+    for (size_t i = 0; i < summary->outcomes.count; i++)
+        count += same_value(&summary->outcomes.items[i].result, &outcome->result);
     return count;
 }
 
-// Different results count more than what else differs: of one result not too many are kept, so that
-// there is room for all.
-struct error *summary_add(struct summary *summary, const struct way *added_way)
+// Results matter more than other differences. So only a few outcomes of one result are kept, to
+// leave room for other results.
+struct error *summary_add(struct summary *summary, const struct return_outcome *added_outcome)
 {
-    struct way way[1] = {*added_way};
-    if (join(summary, way))
+    struct return_outcome outcome[1] = {*added_outcome};
+    if (join(summary, outcome))
         return NULL;
-    size_t alike = count_alike(summary, way);
+    size_t alike = count_alike(summary, outcome);
     if (alike >= MOST_VARIANTS) {
-        way->effect_count = 0;
-        if (join(summary, way) || alike >= MOST_ALIKE)
+        outcome->effect_count = 0;
+        if (join(summary, outcome) || alike >= MOST_ALIKE)
             return NULL;
     }
-    if (summary->ways.count >= MOST_WAYS) {
+    if (summary->outcomes.count >= MOST_OUTCOMES) {
         summary->cut = true;
         return NULL;
     }
-    struct way *added = ARRAY_ADD(&summary->ways);
+    struct return_outcome *added = ARRAY_ADD(&summary->outcomes);
     if (added == NULL)
         return error_no_memory();
-    *added = *way;
+    *added = *outcome;
     return NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See system-calls.h. The table is data of its own; this unpacks it once.
+// Looks up system calls in the table system-calls.tab, which is unpacked at the first use.
 #include "profile/system-calls.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <threads.h>
 
 #define NONE       0
-#define OPERATIONS // what follows was found behind tables of operations
+#define OPERATIONS // marks errors that were found through tables of operations
 
 #define CALL(call_number, call_name, ...) static const uint8_t errors_##call_name[] = {__VA_ARGS__};
 #include "profile/system-calls.tab"
@@ -28,10 +28,10 @@ static const struct {
 };
 #define CALLS (sizeof calls / sizeof *calls)
 
-static struct error_set sets[CALLS + 1]; // one more for what is not there
+static struct error_set sets[CALLS + 1]; // the last is for unknown calls
 static once_flag unpacked = ONCE_FLAG_INIT;
 
-// CALLS if there is none.
+// The index of a call, or CALLS.
 static size_t find(int64_t number)
 {
     size_t low = 0, high = CALLS;
@@ -45,8 +45,8 @@ static size_t find(int64_t number)
     return low < CALLS && calls[low].number == number ? low : CALLS;
 }
 
-// These wait for the lock of the address space; only a signal that kills ends that with EINTR, and
-// who is killed does not see it.
+// These wait for the lock of the address space. Only a deadly signal ends that with EINTR, and then
+// the program does not see it.
 static const int64_t killable[] = {SYS_mmap, SYS_mprotect, SYS_munmap, SYS_brk, SYS_mremap};
 
 static void unpack(void)
@@ -68,11 +68,11 @@ const struct error_set *system_call_errors(const void *data, int64_t number)
     return &sets[index];
 }
 
-// mmap(2): memory without a file has no file's errors. EINVAL would be the caller's mistake, and
-// EAGAIN and EPERM are about locked memory and seals. mprotect(2): who makes memory readable and
-// writable uses what was reserved before; EACCES is about files that were opened for less, EINVAL
-// again a mistake. mremap(2), which may move memory: wrong addresses are mistakes, too, and EAGAIN
-// is about locked memory.
+// mmap(2) without a file has no errors of files. EINVAL would be a mistake of the caller, and
+// EAGAIN and EPERM are about locked memory and seals. mprotect(2) that makes memory readable and
+// writable is used for memory that was reserved before. EACCES is about files that were opened for
+// less, and EINVAL is a mistake again. mremap(2) that may move memory: wrong addresses are
+// mistakes, too, and EAGAIN is about locked memory.
 static const struct system_call_case cases[] = {
     {SYS_mmap, 4, -1, ENOMEM},
     {SYS_mprotect, 2, PROT_READ | PROT_WRITE, ENOMEM},

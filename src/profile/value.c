@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See value.h.
+// Operations on values and bounds, and the shared table of error sets.
 #include "profile/value.h"
 
 #include "base/cleanup.h"
@@ -27,7 +27,7 @@ void error_sets_deinit(struct error_sets *sets)
 
 struct error *error_sets_share(struct error_sets *sets)
 {
-    // Never touched memory costs nothing.
+    // Memory that is never touched costs nothing.
     struct error_set *items = calloc(MOST_SHARED, sizeof *items);
     if (items == NULL)
         return error_no_memory();
@@ -101,11 +101,11 @@ static int64_t cut(int64_t value, unsigned width)
     return width >= 8 ? value : (int64_t)((uint64_t)value & ((1ull << width * 8) - 1));
 }
 
-// Of error numbers, and of arguments.
+// For error numbers and arguments: only negation and widening are understood.
 static struct value apply_to_errors(struct value value, struct operation operation)
 {
     bool keeps = (operation.kind == OPERATION_EXTEND && operation.width >= 2) ||
-                 (operation.kind == OPERATION_CUT && operation.width >= 4);
+                 (operation.kind == OPERATION_TRUNCATE && operation.width >= 4);
     if (operation.kind == OPERATION_NEGATE)
         value.negative = !value.negative;
     else if (!keeps)
@@ -113,8 +113,8 @@ static struct value apply_to_errors(struct value value, struct operation operati
     return value;
 }
 
-// The bits above a narrow result are those that were there before; of 32 bits, copies of the sign,
-// as we write numbers.
+// The number after `width` bytes of it were written. Narrow writes keep the upper bits. Numbers of
+// 32 bits are kept sign-extended.
 static int64_t merge(int64_t old, int64_t new, unsigned width)
 {
     if (width >= 4)
@@ -162,7 +162,7 @@ struct value value_apply(struct value value, struct operation operation)
     case OPERATION_EXTEND:
         value.number = narrow(value.number, operation.width);
         break;
-    case OPERATION_CUT:
+    case OPERATION_TRUNCATE:
         value.number = cut(value.number, operation.width);
         break;
     case OPERATION_TABLE:
@@ -201,7 +201,7 @@ bool bounds_allow(const struct bounds *bounds, const struct error_sets *sets,
         int64_t low = value->negative ? -4095 : 1, high = value->negative ? -1 : 4095;
         return !bounds_exclude(bounds, &(struct bounds){.low = low, .high = high});
     }
-    if (value->kind == VALUE_WORKED)
+    if (value->kind == VALUE_SUCCESS)
         return bounds->outside || bounds->low < -4095 || bounds->high > -1;
     if (value->kind != VALUE_ERRORS)
         return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a place can hold when a function returns, as far as failures are concerned.
+// Values: what a place can hold when a function returns, as far as failures are concerned.
 #ifndef ORDEAL_PROFILE_VALUE_H
 #define ORDEAL_PROFILE_VALUE_H
 
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ERROR_NUMBERS 256 // error numbers are below
+#define ERROR_NUMBERS 256 // error numbers are smaller
 
 struct error_set {
     uint64_t bits[ERROR_NUMBERS / 64];
@@ -38,15 +38,15 @@ static inline void error_set_remove(struct error_set *set, unsigned number)
         set->bits[number / 64] &= ~(1ull << number % 64);
 }
 
-// Sets are kept once each and known by number; 0 is the empty set.
+// Each set is kept once and referred to by number; 0 is the empty set.
 struct error_sets {
     ARRAY(struct error_set) items;
     struct map numbers; // by the set's hash
-    bool shared;        // by threads: items stay where they are
+    bool shared;        // between threads: items never move
     unsigned char lock;
 };
 _must_check_ struct error *error_sets_init(struct error_sets *sets);
-// From now on several threads may put sets and use those they know.
+// From now on, several threads may add sets and read those that they have numbers of.
 _must_check_ struct error *error_sets_share(struct error_sets *sets);
 void error_sets_deinit(struct error_sets *sets);
 _must_check_ struct error *error_sets_put(struct error_sets *sets, const struct error_set *set,
@@ -54,12 +54,12 @@ _must_check_ struct error *error_sets_put(struct error_sets *sets, const struct 
 
 enum value_kind {
     VALUE_OTHER,    // not a constant
-    VALUE_WORKED,   // likewise, but not what a system call returns when it fails: -4095 to -1
+    VALUE_SUCCESS,  // not a constant, and not a system call's error: -4095 to -1
     VALUE_CONSTANT, // `number`
     VALUE_ERRORS,   // any error number of `set`, negated if `negative`
-    VALUE_CALL,     // any error of the system call whose number is argument `number`, likewise
+    VALUE_CALL, // any error of the system call whose number is argument `number`; may be negated
     VALUE_ARGUMENT, // the function's argument `number` (from 0), negated if `negative`
-    VALUE_POINTED,  // what the function returns that argument `number` points to
+    VALUE_CALLBACK, // what the function returns that argument `number` points to
 };
 struct value {
     uint8_t kind;
@@ -80,27 +80,27 @@ enum operation_kind {
     OPERATION_NEGATE,
     OPERATION_INVERT,
     OPERATION_EXTEND,
-    OPERATION_CUT,
-    OPERATION_TABLE,        // what stands in a table of constants, `value` plus this many bytes on
-    OPERATION_SIGNED_TABLE, // likewise, sign-extended
-    OPERATION_SYSTEM_CALL,  // the errors of the system call of this number, negated
+    OPERATION_TRUNCATE,
+    OPERATION_TABLE,        // reads a table of constants at `value`, plus the operand as an offset
+    OPERATION_SIGNED_TABLE, // the same, sign-extended
+    OPERATION_SYSTEM_CALL,  // the negated errors of the system call whose number is the operand
 };
 struct operation {
     uint8_t kind;
     uint8_t width; // bytes of the result; of EXTEND, CUT and TABLE: bytes that count
-    int32_t value; // of tables: from the image's base
+    int32_t value; // for tables: offset from the image's base
 };
-// What an operation makes of a value. Of a set of error numbers only negation is understood.
-// Tables and system calls are for who has the image and knows the calls.
+// The result of an operation. For a set of error numbers, only negation is understood. Tables and
+// system calls are not: they need the image (search-state.c).
 struct value value_apply(struct value value, struct operation operation);
 
-// Values a place is known to have: within the interval, or outside of it.
+// What is known of a place: its value is within the interval, or outside of it.
 struct bounds {
     int64_t low, high;
     bool outside;
-    bool wide; // they are of all 64 bits
+    bool wide; // all 64 bits were compared
 };
-// Whether no value is within both.
+// Whether no value satisfies both.
 bool bounds_exclude(const struct bounds *a, const struct bounds *b);
 bool bounds_allow(const struct bounds *bounds, const struct error_sets *sets,
                   const struct value *value);

@@ -41,7 +41,7 @@ static struct error *report(const char *path, const struct flow_image *image, st
 
 static struct error *find(const char *path, const struct flow_image *image)
 {
-    const struct sites_world world = {.failures = failures, .failing = true};
+    const struct sites_context world = {.failures = failures, .failing = true};
     _cleanup_(sites_deinit) struct sites sites = {0};
     _cleanup_(recovery_deinit) struct recovery recovery = {0};
     TRY(sites_find(image, &world, &sites));

@@ -17,8 +17,8 @@ static struct error *touch(void *data, const struct profile_export *export)
 {
     volatile size_t *sum = data;
     *sum += strlen(export->name) + (export->version != NULL ? strlen(export->version) : 0);
-    for (size_t i = 0; export->summary != NULL && i < export->summary->ways.count; i++)
-        *sum += export->summary->ways.items[i].effect_count;
+    for (size_t i = 0; export->summary != NULL && i < export->summary->outcomes.count; i++)
+        *sum += export->summary->outcomes.items[i].effect_count;
     return NULL;
 }
 

@@ -53,7 +53,7 @@ static void look(const char *path, struct looking *ret_looking)
     struct looking looking = {0};
     assert_null(elf_object_open(path, &looking.object));
     assert_null(flow_image_open(looking.object, &looking.image));
-    const struct sites_world world = {.failures = failures, .data = looking.image};
+    const struct sites_context world = {.failures = failures, .data = looking.image};
     assert_null(sites_find(looking.image, &world, &looking.sites));
     *ret_looking = looking;
 }

@@ -23,7 +23,7 @@ static void test_memory(void **state)
     assert_int_equal(system(command), 0);
     struct looking looking;
     look(library, &looking);
-    const struct sites_world world = {.failures = failures, .data = looking.image};
+    const struct sites_context world = {.failures = failures, .data = looking.image};
     struct error *error = NULL;
     unsigned long failed = 0;
     do {

@@ -72,7 +72,7 @@ static unsigned check(const char *compiler, const char *path)
     unsigned wrong = 0, found = 0, all = 0;
     assert_null(elf_object_open(path, &object));
     assert_null(flow_image_open(object, &image));
-    const struct sites_world world = {.failures = failures, .data = image, .failing = true};
+    const struct sites_context world = {.failures = failures, .data = image, .failing = true};
     assert_null(sites_find(image, &world, &sites));
     assert_null(recovery_find(image, &sites, &recovery));
     for (uint32_t i = 0; i < image->blocks.count; i++) {
@@ -81,7 +81,7 @@ static unsigned check(const char *compiler, const char *path)
         if (is && (calls(image, block, "normal") || calls(image, block, "shared"))) {
             print_message(
                 "%s: a success reaches the block at 0x%llx\n", compiler,
-                (unsigned long long)flow_address(image, &image->facts.items[block->first]));
+                (unsigned long long)flow_address(image, &image->insns.items[block->first]));
             wrong++;
         }
         found += is && calls(image, block, "recovered");

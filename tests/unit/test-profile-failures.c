@@ -22,7 +22,7 @@ struct wanted {
 
 static void add(struct summary *summary, int64_t result, int error)
 {
-    struct way way = {0};
+    struct return_outcome way = {0};
     if (result != OTHER)
         way.result = (struct value){.kind = VALUE_CONSTANT, .number = result};
     way.sets_error = error != 0;
@@ -70,9 +70,9 @@ static void test_errno(void **state)
     // Clearing errno is no error.
     _cleanup_(summary_deinit) struct summary summary = {0};
     _cleanup_(failures_deinit) struct failures failures = {0};
-    struct way way = {.result = {.kind = VALUE_CONSTANT, .number = -1},
-                      .sets_error = true,
-                      .error = {.kind = VALUE_CONSTANT}};
+    struct return_outcome way = {.result = {.kind = VALUE_CONSTANT, .number = -1},
+                                 .sets_error = true,
+                                 .error = {.kind = VALUE_CONSTANT}};
     assert_null(summary_add(&summary, &way));
     assert_null(failures_of(&summary, MADE, "f", &failures));
     assert_int_equal(failures.items.count, 1);
@@ -124,7 +124,7 @@ static void test_truth(void **state)
 static void test_without_result(void **state)
 {
     assert_unlikely("f", 0, WAYS({-1, EBADF}, {OTHER, 0}), -1);
-    assert_unlikely("f", HINT_LEFT, WAYS({-1, 0}, {OTHER, 0}), -1);
+    assert_unlikely("f", HINT_LEFTOVER, WAYS({-1, 0}, {OTHER, 0}), -1);
     assert_likely("f", HINT_PASSED, WAYS({-1, EBADF}, {OTHER, 0}), -1);
     assert_likely("f", HINT_PASSED | HINT_USED, WAYS({-1, 0}, {OTHER, 0}), -1);
     assert_true(hints_say_void(HINT_CALLED));

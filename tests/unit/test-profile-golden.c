@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Decoder's facts, blocks and ways of small pieces of code, tests/golden/profile/*.s, beside what
-// they are known to be: NAME.txt. A change of behaviour is a difference there; ORDEAL_REBASE=1
-// writes them anew.
+// Compares instructions, blocks and outcomes of small pieces of code, tests/golden/profile/*.s,
+// with what they are known to be: NAME.txt. A change of behaviour is a difference there;
+// ORDEAL_REBASE=1 writes them anew.
 #include "profile/library.h"
 
 #include "base/array.h"
@@ -55,7 +55,7 @@ static const char *const kinds[] = {
     [ISA_JUMP] = "jump",
     [ISA_JUMP_INDIRECT] = "jump-indirect",
     [ISA_BRANCH] = "branch",
-    [ISA_LEAVE_FUNCTION] = "return",
+    [ISA_RET] = "return",
     [ISA_SYSCALL] = "system-call",
     [ISA_STOP] = "stop",
 };
@@ -83,40 +83,40 @@ static const char *function_name(const struct flow_image *image, uint32_t functi
 }
 
 // Addresses count from the function's start, so that linkers may put it anywhere.
-static struct error *show_fact(struct showing *showing, const struct flow_function *function,
-                               const struct isa_fact *fact)
+static struct error *show_insn(struct showing *showing, const struct flow_function *function,
+                               const struct isa_insn *insn)
 {
     const struct flow_image *image = showing->image;
     struct buffer *text = &showing->text;
     TRY(buffer_printf(text, "  %3llx %s",
-                      (unsigned long long)(flow_address(image, fact) - function->start),
-                      kinds[fact->kind]));
-    if (fact->dst != ISA_NONE)
-        TRY(buffer_printf(text, " dst=%s", name_of(fact->dst)));
-    if (fact->src != ISA_NONE)
-        TRY(buffer_printf(text, " src=%s", name_of(fact->src)));
-    if (fact->width != 0)
-        TRY(buffer_printf(text, " width=%u", fact->width));
-    if (fact->from != 0 && fact->from != fact->width)
-        TRY(buffer_printf(text, " from=%u", fact->from));
-    if ((fact->flags & ISA_MEMORY) != 0)
-        TRY(buffer_printf(text, " [%s%s+%s<<%u", fact->flags & ISA_THREAD ? "thread:" : "",
-                          name_of(fact->base), name_of(fact->index), fact->flags & ISA_SCALE));
-    if ((fact->flags & ISA_MEMORY) != 0 && fact->base != ISA_PC)
-        TRY(buffer_printf(text, "%+lld", (long long)fact->displacement));
-    if ((fact->flags & ISA_MEMORY) != 0)
+                      (unsigned long long)(flow_address(image, insn) - function->start),
+                      kinds[insn->kind]));
+    if (insn->dst != ISA_NONE)
+        TRY(buffer_printf(text, " dst=%s", name_of(insn->dst)));
+    if (insn->src != ISA_NONE)
+        TRY(buffer_printf(text, " src=%s", name_of(insn->src)));
+    if (insn->width != 0)
+        TRY(buffer_printf(text, " width=%u", insn->width));
+    if (insn->from != 0 && insn->from != insn->width)
+        TRY(buffer_printf(text, " from=%u", insn->from));
+    if ((insn->flags & ISA_MEMORY) != 0)
+        TRY(buffer_printf(text, " [%s%s+%s<<%u", insn->flags & ISA_THREAD ? "thread:" : "",
+                          name_of(insn->base), name_of(insn->index), insn->flags & ISA_SCALE));
+    if ((insn->flags & ISA_MEMORY) != 0 && insn->base != ISA_PC)
+        TRY(buffer_printf(text, "%+lld", (long long)insn->displacement));
+    if ((insn->flags & ISA_MEMORY) != 0)
         TRY(buffer_printf(text, "]"));
-    bool target = fact->kind == ISA_JUMP || fact->kind == ISA_BRANCH || fact->kind == ISA_CALL;
-    uint64_t value = (uint64_t)fact->value;
+    bool target = insn->kind == ISA_JUMP || insn->kind == ISA_BRANCH || insn->kind == ISA_CALL;
+    uint64_t value = (uint64_t)insn->value;
     if (target && value >= function->start && value < function->end)
         TRY(buffer_printf(text, " to=%llx", (unsigned long long)(value - function->start)));
-    else if (!target && fact->value != 0)
-        TRY(buffer_printf(text, " value=%lld", (long long)fact->value));
-    if (fact->condition != ISA_IF_UNKNOWN)
-        TRY(buffer_printf(text, " if=%u", fact->condition));
-    return buffer_printf(text, "%s%s%s\n", fact->flags & ISA_SIGNED ? " signed" : "",
-                         fact->flags & ISA_FLAGS ? " flags" : "",
-                         fact->flags & ISA_RESULT ? " result" : "");
+    else if (!target && insn->value != 0)
+        TRY(buffer_printf(text, " value=%lld", (long long)insn->value));
+    if (insn->condition != ISA_IF_UNKNOWN)
+        TRY(buffer_printf(text, " if=%u", insn->condition));
+    return buffer_printf(text, "%s%s%s\n", insn->flags & ISA_SIGNED ? " signed" : "",
+                         insn->flags & ISA_FLAGS ? " flags" : "",
+                         insn->flags & ISA_RESULT ? " result" : "");
 }
 
 static struct error *show_block(struct showing *showing, uint32_t number,
@@ -134,19 +134,19 @@ static struct error *show_block(struct showing *showing, uint32_t number,
     else if (block->callee != FLOW_NONE)
         TRY(buffer_printf(&showing->text, " %s", function_name(image, block->callee)));
     for (uint32_t i = 0; i < block->out_count; i++) {
-        static const char *const ways[] = {"falls", "taken", "jumps", "table"};
+        static const char *const kinds_of_edges[] = {"falls", "taken", "jumps", "table"};
         const struct flow_edge *edge = &image->edges.items[block->edges_out + i];
         const struct flow_block *to = &image->blocks.items[edge->block];
-        if (to->first >= function->first_fact &&
-            to->first < function->first_fact + function->fact_count)
-            TRY(buffer_printf(&showing->text, " %s:%u", ways[edge->way],
+        if (to->first >= function->first_insn &&
+            to->first < function->first_insn + function->insn_count)
+            TRY(buffer_printf(&showing->text, " %s:%u", kinds_of_edges[edge->kind],
                               edge->block - function->first_block));
         else
-            TRY(buffer_printf(&showing->text, " %s:elsewhere", ways[edge->way]));
+            TRY(buffer_printf(&showing->text, " %s:elsewhere", kinds_of_edges[edge->kind]));
     }
     TRY(buffer_printf(&showing->text, "\n"));
     for (uint32_t i = 0; i < block->count; i++)
-        TRY(show_fact(showing, function, &image->facts.items[block->first + i]));
+        TRY(show_insn(showing, function, &image->insns.items[block->first + i]));
     return NULL;
 }
 
@@ -213,8 +213,8 @@ static struct error *show_ways(void *data, const struct profile_export *export)
         return NULL;
     TRY(buffer_printf(&showing->text, "%s comes back with%s\n", export->name,
                       export->summary->cut ? " (cut)" : ""));
-    for (size_t i = 0; i < export->summary->ways.count; i++) {
-        const struct way *way = &export->summary->ways.items[i];
+    for (size_t i = 0; i < export->summary->outcomes.count; i++) {
+        const struct return_outcome *way = &export->summary->outcomes.items[i];
         TRY(buffer_printf(&showing->text, "  "));
         TRY(show_value(showing, &way->result));
         if (way->sets_error) {

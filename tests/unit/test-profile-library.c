@@ -91,8 +91,8 @@ static struct error *note(void *data, const struct profile_export *export)
         return NULL;
     assert_non_null(export->summary);
     assert_false(export->summary->cut);
-    for (size_t i = 0; i < export->summary->ways.count && count < 64; i++) {
-        const struct way *way = &export->summary->ways.items[i];
+    for (size_t i = 0; i < export->summary->outcomes.count && count < 64; i++) {
+        const struct return_outcome *way = &export->summary->outcomes.items[i];
         struct buffer word = {0};
         TRY(put_value(&word, asking->sets, &way->result));
         if (way->sets_error) {

@@ -142,7 +142,7 @@ static struct error *analyse(const struct settings *settings, struct libraries *
 {
     _cleanup_(profile_cache_close) struct profile_cache cache = {0};
     _cleanup_(profile_kernel_close) struct profile_kernel kernel = {0};
-    struct batch batch = {.jobs = count_threads(settings), .spoilt = &kernel.failed};
+    struct batch batch = {.jobs = count_threads(settings), .incomplete = &kernel.failed};
     bool is_kernel = false;
     if (libraries->items.count == 1)
         TRY(profile_kernel_image(libraries->items.items[0].path, &libraries->items.items[0].profile,

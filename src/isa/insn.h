@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One instruction, reduced to what analyses of constants, checks and control flow ask about. The
-// kinds are those of no particular processor; a port writes another fact.c.
-#ifndef ORDEAL_ISA_FACT_H
-#define ORDEAL_ISA_FACT_H
+// One instruction, reduced to what analyses of constants, checks and control flow need. The kinds
+// are of no particular processor; a port to another one needs another insn.c.
+#ifndef ORDEAL_ISA_INSN_H
+#define ORDEAL_ISA_INSN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #define ISA_FRAME     6 // rbp
 
 enum isa_kind {
-    ISA_OTHER,           // changes `writes` to nobody knows what
+    ISA_OTHER,           // changes the registers of `writes` in an unknown way
     ISA_NOTHING,         // nop, endbr
     ISA_CONSTANT,        // dst = value
     ISA_COPY,            // dst = src, `from` bytes of it
@@ -43,23 +43,23 @@ enum isa_kind {
     ISA_SET,             // dst or [memory] = condition ? 1 : 0
     ISA_SELECT,          // if (condition) dst = src, or [memory]
     ISA_COMPARE,         // src or [memory] with dst, or with value if dst is ISA_NONE
-    ISA_TEST,            // likewise, by and
+    ISA_TEST,            // the same operands, combined by AND
     ISA_COMPARE_MEMORY,  // src with [memory]
     ISA_BIT,             // carry = bit number dst, or value if dst is ISA_NONE, of src
     ISA_PUSH,            // src, or value if src is ISA_NONE; unknown if ISA_MEMORY is set
     ISA_POP,             // dst
     ISA_LEAVE,
-    ISA_CALL,           // value: target address
-    ISA_CALL_INDIRECT,  // through src or [memory]
-    ISA_JUMP,           // value: target address
-    ISA_JUMP_INDIRECT,  // through src or [memory]
-    ISA_BRANCH,         // if (condition) to value
-    ISA_LEAVE_FUNCTION, // ret
+    ISA_CALL,          // value: target address
+    ISA_CALL_INDIRECT, // through src or [memory]
+    ISA_JUMP,          // value: target address
+    ISA_JUMP_INDIRECT, // through src or [memory]
+    ISA_BRANCH,        // if (condition) to value
+    ISA_RET,           // ret
     ISA_SYSCALL,
-    ISA_STOP, // does not go on: ud2, hlt, int3
+    ISA_STOP, // execution ends here: ud2, hlt, int3
 };
 
-// Numbered as the processor does; the lowest bit negates.
+// In the processor's numbering: the lowest bit negates.
 enum isa_condition {
     ISA_IF_O,
     ISA_IF_NO,
@@ -83,14 +83,14 @@ enum isa_condition {
 enum isa_flag {
     ISA_SCALE = 3,       // log2 of the index's scale
     ISA_MEMORY = 1 << 2, // has a memory operand: base, index, displacement
-    ISA_THREAD = 1 << 3, // it is relative to the thread's storage
-    ISA_SIGNED = 1 << 4, // what is narrower than dst is sign-extended; otherwise zero-extended
+    ISA_THREAD = 1 << 3, // the operand is relative to the thread's storage
+    ISA_SIGNED = 1 << 4, // a source narrower than dst is sign-extended; otherwise zero-extended
     ISA_FLAGS = 1 << 5,  // changes the condition flags
-    ISA_RESULT = 1 << 6, // they describe the result in dst: as if it were compared with 0
+    ISA_RESULT = 1 << 6, // the flags describe the result in dst, as if it were compared with 0
 };
 
-struct isa_fact {    // 32 bytes: there is one for every instruction of a library
-    uint32_t offset; // of the instruction, from wherever the caller counts
+struct isa_insn {    // 32 bytes: there is one for every instruction of a library
+    uint32_t offset; // of the instruction; the caller decides from where
     uint8_t length;
     uint8_t kind;  // enum isa_kind
     uint8_t width; // bytes of dst or memory that are written or compared
@@ -98,7 +98,7 @@ struct isa_fact {    // 32 bytes: there is one for every instruction of a librar
     uint8_t dst, src, base, index;
     uint8_t flags;
     uint8_t condition; // enum isa_condition
-    uint16_t writes;   // registers it changes; not those a called function may change
+    uint16_t writes;   // registers it changes, without those that a called function may change
     int64_t value;
     int64_t displacement;
 };
@@ -108,8 +108,9 @@ struct isa_decoder {
 };
 void isa_decoder_init(struct isa_decoder *decoder);
 
-// The instruction at `bytes`, which lies at link-time address `address`. False if there is none.
+// Decodes the instruction at the beginning of `bytes`, whose link-time address is `address`. False
+// if it is none, or if Zydis cannot be loaded; see isa_need().
 bool isa_decode(const struct isa_decoder *decoder, const void *bytes, size_t size, uint64_t address,
-                struct isa_fact *ret_fact);
+                struct isa_insn *ret_insn);
 
 #endif

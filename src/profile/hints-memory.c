@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What becomes of memory that a function gets; see hints.h.
+// Follows memory that a function allocates: whether it is stored somewhere or passed to a callee.
 #include "profile/hints.h"
 
 #define MOST_SEEN 48 // blocks
@@ -9,27 +9,27 @@ static bool holds(uint32_t registers, uint8_t reg)
     return reg < ISA_REGISTERS && (registers >> reg & 1) != 0;
 }
 
-struct keeping { // blocks that were looked at, and the registers the memory was in
+struct keeping { // blocks that were visited, and the registers that held the memory
     const struct flow_image *image;
     uint32_t blocks[MOST_SEEN], registers[MOST_SEEN];
     unsigned count;
 };
 
-// Whether an instruction puts memory, of which addresses are in some registers, where it can be
-// found later; a place within itself is none. And where the addresses are then.
-static bool puts_away(const struct isa_fact *fact, uint32_t *registers)
+// Whether an instruction stores the address of the memory, which is in some registers. A store into
+// the memory itself does not count. Updates the registers.
+static bool puts_away(const struct isa_insn *insn, uint32_t *registers)
 {
-    bool source = holds(*registers, fact->src), target = holds(*registers, fact->dst);
-    bool within = (fact->flags & ISA_MEMORY) != 0 && holds(*registers, fact->base);
+    bool source = holds(*registers, insn->src), target = holds(*registers, insn->dst);
+    bool within = (insn->flags & ISA_MEMORY) != 0 && holds(*registers, insn->base);
     bool copied = false;
-    switch (fact->kind) {
+    switch (insn->kind) {
     case ISA_STORE:
-        return !within && (source || fact->src == ISA_NONE);
+        return !within && (source || insn->src == ISA_NONE);
     case ISA_COPY:
         copied = source;
         break;
     case ISA_ADDRESS:
-        copied = within || holds(*registers, fact->index);
+        copied = within || holds(*registers, insn->index);
         break;
     case ISA_ADD:
     case ISA_SELECT:
@@ -45,17 +45,17 @@ static bool puts_away(const struct isa_fact *fact, uint32_t *registers)
     case ISA_TEST:
         break;
     default:
-        if (source || target || (fact->writes & *registers) != 0)
+        if (source || target || (insn->writes & *registers) != 0)
             return true;
     }
-    if (copied && fact->dst >= ISA_REGISTERS)
+    if (copied && insn->dst >= ISA_REGISTERS)
         return true;
-    *registers = (*registers & ~(uint32_t)fact->writes) | (copied ? 1u << fact->dst : 0);
+    *registers = (*registers & ~(uint32_t)insn->writes) | (copied ? 1u << insn->dst : 0);
     return false;
 }
 
-// Whether memory that is in some registers where a block begins is put away or handed to a callee.
-// What is too far away to see may be.
+// Whether memory that is in some registers at the beginning of a block is stored or passed to a
+// callee. True if that is too far away to see.
 static bool is_kept(struct keeping *keeping, uint32_t number, uint32_t registers)
 {
     const struct flow_image *image = keeping->image;
@@ -68,7 +68,7 @@ static bool is_kept(struct keeping *keeping, uint32_t number, uint32_t registers
     keeping->blocks[keeping->count] = number;
     keeping->registers[keeping->count++] = registers;
     for (uint32_t i = 0; i < block->count && registers != 0; i++)
-        if (puts_away(&image->facts.items[block->first + i], &registers))
+        if (puts_away(&image->insns.items[block->first + i], &registers))
             return true;
     if (registers == 0 || block->end == FLOW_RETURNS || block->end == FLOW_STOPS)
         return false;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Errors by way of memory, as kernels have them around sockets. Whether what is read there really
-// is what the function returns is not followed:
-// - `socket = lookup(fd, &error); if (!socket) return error;` A function that hands out the address
-//   of a variable, to one that stores error numbers through a pointer, and reads the variable, is
-//   taken to return them.
-// - What went wrong with a connection in the meantime is kept in the socket. Network functions that
-//   look there are taken to return what other network functions store there.
+// Finds errors that travel through memory, as in a kernel's socket code. It does not check that
+// what is read is what the function returns:
+// - `socket = lookup(fd, &error); if (!socket) return error;` A function passes the address of a
+//   variable to one that stores error numbers through a pointer, and reads the variable. It is
+//   assumed to return them.
+// - A socket keeps the error of its connection. Network functions that read it there are assumed to
+//   return what other network functions store there.
 #include "profile/kernel-walk.h"
 #include "profile/place.h"
 
@@ -14,26 +14,26 @@
 
 #define MOST_SLOTS 8
 
-static bool through_pointer(const struct isa_fact *fact)
+static bool through_pointer(const struct isa_insn *insn)
 {
-    return fact->displacement == 0 && fact->index == ISA_NONE && fact->base < ISA_REGISTERS &&
-           fact->base != ISA_STACK && fact->width == 4;
+    return insn->displacement == 0 && insn->index == ISA_NONE && insn->base < ISA_REGISTERS &&
+           insn->base != ISA_STACK && insn->width == 4;
 }
 
-// The error numbers a function stores where some pointer points to: constants, or, if it stores a
-// register, whatever error number it puts into registers.
-static struct outcomes stored_errors(const struct flow_image *image, uint32_t function)
+// The error numbers that a function stores through a pointer: constants, or, if it stores a
+// register, all error numbers that it puts into registers.
+static struct kernel_outcomes stored_errors(const struct flow_image *image, uint32_t function)
 {
-    struct outcomes stored = {0}, in_registers = {0};
+    struct kernel_outcomes stored = {0}, in_registers = {0};
     const struct flow_function *range = &image->functions.items[function];
     bool stores = false;
-    for (uint32_t i = 0; i < range->fact_count; i++) {
-        const struct isa_fact *fact = &image->facts.items[range->first_fact + i];
-        if (fact->kind == ISA_STORE_CONSTANT && through_pointer(fact) && fact->value < 0)
-            outcomes_note(&stored, fact->value);
-        else if (fact->kind == ISA_CONSTANT && fact->value < -1)
-            outcomes_note(&in_registers, fact->value);
-        stores |= fact->kind == ISA_STORE && through_pointer(fact) && fact->src != ISA_NONE;
+    for (uint32_t i = 0; i < range->insn_count; i++) {
+        const struct isa_insn *insn = &image->insns.items[range->first_insn + i];
+        if (insn->kind == ISA_STORE_CONSTANT && through_pointer(insn) && insn->value < 0)
+            kernel_outcomes_add(&stored, insn->value);
+        else if (insn->kind == ISA_CONSTANT && insn->value < -1)
+            kernel_outcomes_add(&in_registers, insn->value);
+        stores |= insn->kind == ISA_STORE && through_pointer(insn) && insn->src != ISA_NONE;
     }
     for (unsigned i = 0; stores && i < ERROR_NUMBERS / 64; i++)
         stored.errors.bits[i] |= in_registers.errors.bits[i];
@@ -53,8 +53,8 @@ static unsigned handed_out(const struct flow_image *image, const struct flow_blo
 {
     unsigned count = 0;
     for (uint32_t i = 0; i < block->count && count < MOST_SLOTS; i++) {
-        const struct isa_fact *fact = &image->facts.items[block->first + i];
-        if (fact->kind == ISA_ADDRESS && is_argument(fact->dst) &&
+        const struct isa_insn *insn = &image->insns.items[block->first + i];
+        if (insn->kind == ISA_ADDRESS && is_argument(insn->dst) &&
             place_of_memory(image, block, block->first + i, &slots[count]))
             count++;
     }
@@ -68,9 +68,9 @@ static bool reads(const struct flow_image *image, uint32_t function, const struc
     for (uint32_t b = 0; b < range->block_count; b++) {
         const struct flow_block *block = &image->blocks.items[range->first_block + b];
         for (uint32_t i = 0; i < block->count; i++) {
-            const struct isa_fact *fact = &image->facts.items[block->first + i];
+            const struct isa_insn *insn = &image->insns.items[block->first + i];
             struct place from;
-            if (fact->kind != ISA_LOAD || fact->from != 4 ||
+            if (insn->kind != ISA_LOAD || insn->from != 4 ||
                 !place_of_memory(image, block, block->first + i, &from))
                 continue;
             for (unsigned s = 0; s < count; s++)
@@ -83,7 +83,7 @@ static bool reads(const struct flow_image *image, uint32_t function, const struc
 
 static void add_handed_back(const struct flow_image *image,
                             const struct operation_targets *operations, uint32_t function,
-                            struct outcomes *outcomes)
+                            struct kernel_outcomes *outcomes)
 {
     const struct flow_function *range = &image->functions.items[function];
     for (uint32_t b = 0; b < range->block_count; b++) {
@@ -96,7 +96,7 @@ static void add_handed_back(const struct flow_image *image,
         if (count == 0 || !reads(image, function, slots, count))
             continue;
         for (uint32_t t = 0; t < targets; t++) {
-            const struct outcomes stored = stored_errors(image, called[t]);
+            const struct kernel_outcomes stored = stored_errors(image, called[t]);
             for (unsigned i = 0; i < ERROR_NUMBERS / 64; i++)
                 outcomes->errors.bits[i] |= stored.errors.bits[i];
             outcomes->codes |= stored.codes;
@@ -117,10 +117,10 @@ static bool is_network(const struct flow_function *function)
     return false;
 }
 
-static bool is_at(const struct isa_fact *fact, uint64_t where)
+static bool is_at(const struct isa_insn *insn, uint64_t where)
 {
-    return (fact->flags & ISA_MEMORY) != 0 && (uint64_t)fact->displacement == where &&
-           fact->base < ISA_REGISTERS && fact->base != ISA_STACK && fact->index == ISA_NONE;
+    return (insn->flags & ISA_MEMORY) != 0 && (uint64_t)insn->displacement == where &&
+           insn->base < ISA_REGISTERS && insn->base != ISA_STACK && insn->index == ISA_NONE;
 }
 
 static bool is_network_error(int64_t number)
@@ -131,15 +131,16 @@ static bool is_network_error(int64_t number)
 static bool stores_register(const struct flow_image *image, const struct flow_function *function,
                             uint64_t where)
 {
-    for (uint32_t i = 0; i < function->fact_count; i++) {
-        const struct isa_fact *fact = &image->facts.items[function->first_fact + i];
-        if (fact->kind == ISA_STORE && is_at(fact, where))
+    for (uint32_t i = 0; i < function->insn_count; i++) {
+        const struct isa_insn *insn = &image->insns.items[function->first_insn + i];
+        if (insn->kind == ISA_STORE && is_at(insn, where))
             return true;
     }
     return false;
 }
 
-// Itself, or by a network function that it calls with the error.
+// Whether a function stores an error in a socket, itself or through a network function that it
+// calls.
 static bool sets_socket_error(const struct flow_image *image, const struct flow_function *function,
                               uint64_t where)
 {
@@ -158,11 +159,11 @@ static void add_socket_errors(const struct flow_image *image, const struct flow_
                               uint64_t where, struct error_set *errors)
 {
     bool sets = sets_socket_error(image, function, where);
-    for (uint32_t i = 0; i < function->fact_count; i++) {
-        const struct isa_fact *fact = &image->facts.items[function->first_fact + i];
-        bool stored = fact->kind == ISA_STORE_CONSTANT && is_at(fact, where);
-        if ((stored || (sets && fact->kind == ISA_CONSTANT)) && is_network_error(fact->value))
-            error_set_add(errors, (unsigned)fact->value);
+    for (uint32_t i = 0; i < function->insn_count; i++) {
+        const struct isa_insn *insn = &image->insns.items[function->first_insn + i];
+        bool stored = insn->kind == ISA_STORE_CONSTANT && is_at(insn, where);
+        if ((stored || (sets && insn->kind == ISA_CONSTANT)) && is_network_error(insn->value))
+            error_set_add(errors, (unsigned)insn->value);
     }
 }
 
@@ -178,18 +179,18 @@ struct error_set walk_socket_errors(const struct flow_image *image, uint64_t whe
 static bool looks_into_socket(const struct flow_image *image, const struct flow_function *function,
                               uint64_t where)
 {
-    for (uint32_t i = 0; i < function->fact_count; i++) {
-        const struct isa_fact *fact = &image->facts.items[function->first_fact + i];
-        if (fact->kind != ISA_STORE && fact->kind != ISA_STORE_CONSTANT &&
-            fact->kind != ISA_COMPARE && is_at(fact, where))
+    for (uint32_t i = 0; i < function->insn_count; i++) {
+        const struct isa_insn *insn = &image->insns.items[function->first_insn + i];
+        if (insn->kind != ISA_STORE && insn->kind != ISA_STORE_CONSTANT &&
+            insn->kind != ISA_COMPARE && is_at(insn, where))
             return true;
     }
     return false;
 }
 
-void walk_add_pointed_errors(const struct flow_image *image,
-                             const struct operation_targets *operations, uint32_t function,
-                             struct outcomes *outcomes)
+void walk_add_memory_errors(const struct flow_image *image,
+                            const struct operation_targets *operations, uint32_t function,
+                            struct kernel_outcomes *outcomes)
 {
     const struct flow_function *range = &image->functions.items[function];
     add_handed_back(image, operations, function, outcomes);
