@@ -48,10 +48,10 @@ static struct error *is_spec(const struct ir *self, struct ir_program *program, 
 {
     TRY(is_called(program, number, spec, ret_is));
     for (size_t i = 0; !*ret_is && i < program->others.count; i++) {
-        ir_program_call(program, self->setup.directory, i);
+        ir_program_use_name(program, self->setup.directory, i);
         TRY(is_called(program, number, spec, ret_is));
         if (!*ret_is)
-            ir_program_call(program, self->setup.directory, i);
+            ir_program_use_name(program, self->setup.directory, i);
     }
     return NULL;
 }
