@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See arena.h.
+// Takes memory from chunks of 64 KiB. A large piece that does not fit gets a chunk of its own.
 #include "base/arena.h"
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ static struct arena_chunk *add_chunk(struct arena *arena, size_t size)
     struct arena_chunk *chunk = malloc(sizeof *chunk + room);
     if (chunk == NULL)
         return NULL;
-    // Behind the first one, whose rest is still of use.
+    // A large chunk goes behind the first one, whose rest can still be used.
     struct arena_chunk **place =
         alone && arena->chunks != NULL ? &arena->chunks->next : &arena->chunks;
     *chunk = (struct arena_chunk){.next = *place, .room = room};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See array.h.
+// Arrays that double when they are full, byte buffers, and reading files into buffers.
 #include "base/array.h"
 
 #include "base/cleanup.h"
@@ -78,7 +78,8 @@ struct error *buffer_append(struct buffer *buffer, const void *data, size_t size
     return NULL;
 }
 
-// Not with vasprintf(): glibc's may claim more than it has when memory was short in the middle.
+// Does not use vasprintf(): when memory runs short, glibc's may return a size that is larger than
+// what it wrote.
 struct error *buffer_printf(struct buffer *buffer, const char *format, ...)
 {
     va_list args, again;
@@ -147,7 +148,7 @@ struct error *buffer_read_file(const char *path, size_t limit, struct buffer *re
 struct error *buffer_read_regular(const char *path, size_t limit, struct buffer *ret_buffer)
 {
     struct stat status;
-    // Without O_NONBLOCK a FIFO would hold us up here already.
+    // Without O_NONBLOCK, open() would wait for the writer of a FIFO.
     _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0 || fstat(file, &status) < 0)
         return error_from_errno(errno, "cannot read %s", path);

@@ -19,7 +19,8 @@
 #define ARRAY_ADD(array)                                                                           \
     ((__typeof__((array)->items))array_add((void **)&(array)->items, &(array)->count,              \
                                            &(array)->room, sizeof *(array)->items))
-// The same of several at once, which are not zeroed; never NULL for none of them.
+// A pointer to `more` new elements at the end, not zeroed. NULL only when memory is short, also if
+// `more` is 0.
 #define ARRAY_ADD_MANY(array, more)                                                                \
     ((__typeof__((array)->items))array_add_many((void **)&(array)->items, &(array)->count,         \
                                                 &(array)->room, sizeof *(array)->items, more))
@@ -29,7 +30,8 @@ void *array_add(void **items, size_t *count, size_t *room, size_t item_size);
 void *array_add_many(void **items, size_t *count, size_t *room, size_t item_size, size_t more);
 void array_deinit(void **items, size_t *count, size_t *room);
 
-// Bytes, always followed by a NUL that is not counted.
+// Bytes, followed by a NUL that is not counted once something was appended. On failure a buffer
+// keeps what it held.
 struct buffer {
     char *data;
     size_t size, room;
@@ -39,14 +41,14 @@ void buffer_deinit(struct buffer *buffer);
 _must_check_ struct error *buffer_append(struct buffer *buffer, const void *data, size_t size);
 __attribute__((format(printf, 2, 3))) _must_check_ struct error *
 buffer_printf(struct buffer *buffer, const char *format, ...);
-// Zero bytes up to the next multiple of `alignment` (a power of two).
+// Appends zero bytes up to the next multiple of `alignment`, a power of two.
 _must_check_ struct error *buffer_align(struct buffer *buffer, size_t alignment);
 
-// A whole file, refusing more than `limit` bytes.
+// Reads a whole file. Fails if it has more than `limit` bytes.
 _must_check_ struct error *buffer_read_file(const char *path, size_t limit,
                                             struct buffer *ret_buffer);
-// The same where nobody hands over a pipe on purpose: anything but a regular file is refused, and
-// never waited for.
+// The same for regular files only. Anything else is an error at once, so that a FIFO cannot make it
+// wait.
 _must_check_ struct error *buffer_read_regular(const char *path, size_t limit,
                                                struct buffer *ret_buffer);
 

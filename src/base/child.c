@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See child.h.
+// Runs a command in a child process and waits for it. A pipe that exec closes tells why the command
+// could not be started.
 #include "base/child.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@ struct handlers {
     void (*interrupt)(int), (*quit)(int), (*child)(int);
 };
 
-// Who ignores that children end never learns how.
+// SIGCHLD gets its default action, since a process that ignores it cannot learn how children ended.
 static struct handlers ignore(void)
 {
     return (struct handlers){signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN),
@@ -28,8 +29,9 @@ static void restore(const struct handlers *before)
     signal(SIGCHLD, before->child);
 }
 
-// Only what can be done between fork and exec.
-_Noreturn static void become(const struct child *child, const struct handlers *before, int report)
+// Runs in the child: only calls that are allowed between fork and exec.
+_Noreturn static void exec_command(const struct child *child, const struct handlers *before,
+                                   int report)
 {
     int nothing = child->silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
     if (nothing >= 0)
@@ -52,10 +54,12 @@ static int wait_for(pid_t process)
     return status;
 }
 
-// *ret_status is how it ended meanwhile, if it did not get as far as that.
-static struct error *lead(const struct child *child, pid_t process, int *ret_status)
+// Lets the command run until it is loaded, calls `loaded`, and waits for its end. *ret_status is
+// how it ended, even if that was before it was loaded.
+static struct error *run_traced(const struct child *child, pid_t process, int *ret_status)
 {
-    // Whoever is traced stops at every signal, also before it is the command.
+    // A traced process stops at every signal, even before exec. Pass the signals on until the
+    // SIGTRAP of exec.
     while (WIFSTOPPED(*ret_status = wait_for(process)) && WSTOPSIG(*ret_status) != SIGTRAP)
         ptrace(PTRACE_CONT, process, NULL, (void *)(intptr_t)WSTOPSIG(*ret_status));
     if (!WIFSTOPPED(*ret_status))
@@ -69,7 +73,7 @@ static struct error *lead(const struct child *child, pid_t process, int *ret_sta
     return error;
 }
 
-// Why the command was not started; nothing comes of one that was.
+// Reads why the command was not started. False if it was: the pipe is empty then.
 static bool read_report(int report, int *ret_code)
 {
     ssize_t size;
@@ -86,13 +90,13 @@ struct error *child_run(const struct child *child, int *ret_status)
     const struct handlers before = ignore();
     pid_t process = fork();
     if (process == 0)
-        become(child, &before, report[1]);
+        exec_command(child, &before, report[1]);
     if (process < 0)
         code = errno;
     close(report[1]);
     struct error *error = NULL;
     if (process > 0 && child->loaded != NULL)
-        error = lead(child, process, &status);
+        error = run_traced(child, process, &status);
     else if (process > 0)
         status = wait_for(process);
     bool failed = process < 0 || read_report(report[0], &code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One word out of several, see choice.h.
+// Finds a word in a list "a|b|c", and makes the error for a word that is not in it.
 #include "base/choice.h"
 
 #include "base/array.h"

@@ -43,7 +43,7 @@ static inline void cleanup_error(struct error **error)
 #define _cleanup_closedir_ _cleanup_(cleanup_closedir)
 #define _cleanup_error_    _cleanup_(cleanup_error)
 
-// Gives a pointer away: yields its value and leaves NULL behind for the cleanup.
+// Hands a pointer over: gives its value and sets it to NULL for the cleanup.
 #define TAKE(pointer)                                                                              \
     ({                                                                                             \
         __typeof__(pointer) taken_ = (pointer);                                                    \

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Times are nanoseconds in a uint64_t, whether durations or moments, and their names end in _ns.
-// Moments are those of a clock that is never set back. Seconds in a double are for statistics and
-// for people.
+// Times are nanoseconds in a uint64_t, and their names end in _ns. A point in time is read from
+// CLOCK_MONOTONIC, which is never set back. Seconds in a double are for statistics and for people.
 #ifndef ORDEAL_BASE_CLOCK_H
 #define ORDEAL_BASE_CLOCK_H
 
@@ -30,14 +29,14 @@ static inline uint64_t clock_ns(void)
     return clock_of(&now);
 }
 
-// Less if a signal arrives.
+// Sleeps that long, or less if a signal arrives.
 static inline void clock_sleep(uint64_t ns)
 {
     const struct timespec time = clock_timespec(ns);
     nanosleep(&time, NULL);
 }
 
-// As poll() wants it: never shorter, but for more than 24 days.
+// Milliseconds for poll(), rounded up. More than about 24 days become 24 days.
 static inline int clock_poll_ms(uint64_t ns)
 {
     uint64_t ms = ns / NS_PER_MS + (ns % NS_PER_MS != 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A bounds-checked reader over foreign bytes: a read past the end sets `failed` and yields zero, so
-// a parser may check once after a group of reads.
+// A bounds-checked reader of foreign bytes. A read past the end sets `failed` and gives zero, so
+// that a parser can check once after several reads.
 #ifndef ORDEAL_BASE_CURSOR_H
 #define ORDEAL_BASE_CURSOR_H
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See duration.h.
+// Prints durations in the form that options take: "200ms", "5s", "10m".
 #include "base/duration.h"
 
 #include "base/clock.h"
 
-#define COARSE_NS (10 * NS_PER_S) // milliseconds say nothing from here on
+#define COARSE_NS (10 * NS_PER_S) // from here on, whole seconds are precise enough
 
 // 1, 2, 3, 5, 10, 20, ...
 static uint64_t round_up(uint64_t number)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See error.h. One allocation per error; the out-of-memory error is static so that reporting a
-// shortage never needs memory.
+// Makes error objects, with one allocation each. The out-of-memory error is static, so that it
+// never needs memory.
 #include "base/error.h"
 
 #include "base/cleanup.h"
@@ -101,7 +101,7 @@ struct error *error_at(const char *name, const char *text, unsigned long text_si
     size_t end = offset;
     while (end < text_size && text[end] != '\n' && text[end] != '\0')
         end++;
-    // A line may be megabytes of someone's binary: show at most the part around the caret.
+    // A line may be megabytes of binary data: show only the part around the caret.
     size_t shown = start;
     if (offset - start > 200)
         shown = offset - 80;

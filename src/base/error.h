@@ -8,7 +8,7 @@
 
 struct error;
 
-// Stands before every function that returns an error: the compiler warns whoever drops it.
+// Stands before every function that returns an error: the compiler warns if a caller drops it.
 #define _must_check_ __attribute__((warn_unused_result))
 
 // A new error; the message has no trailing newline. Never returns NULL: when memory is short it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See escape.h.
+// Escapes bytes that are not safe to print.
 #include "base/escape.h"
 
 #include "base/cleanup.h"

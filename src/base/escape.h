@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Bytes of strangers within texts for people: nothing of it reaches a terminal raw.
+// Puts foreign bytes into texts for people, so that no control character reaches a terminal.
 #ifndef ORDEAL_BASE_ESCAPE_H
 #define ORDEAL_BASE_ESCAPE_H
 
@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-// Appends the bytes. Control characters (utf8.h), and bytes that are no UTF-8, are written \n, \t
-// or \xNN; `quote` and the backslash get a backslash unless `quote` is 0. "..." stands for what
-// comes after the first `most` bytes.
+// Appends at most `most` of the bytes, and "..." if there are more. Control characters (utf8.h) and
+// bytes that are not UTF-8 become \n, \t or \xNN. Unless `quote` is 0, `quote` and the backslash
+// get a backslash.
 _must_check_ struct error *escape_put(struct buffer *text, const char *bytes, size_t size,
                                       size_t most, char quote);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See file.h.
+// Writes files, and replaces them as a whole through a temporary file beside them.
 #include "base/file.h"
 
 #include "base/cleanup.h"
@@ -69,7 +69,7 @@ struct error *file_replace(const char *path, const struct buffer *text)
     int file = -1;
     TRY(file_beside(path, &file, &temporary));
     struct error *error = file_write(file, path, text);
-    // Some file systems tell only now that there was no room.
+    // Some file systems report only in close() that the disk is full.
     if (close(file) < 0 && error == NULL)
         error = error_from_errno(errno, "cannot write to %s", path);
     if (error == NULL && rename(temporary, path) < 0)

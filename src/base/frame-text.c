@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See frame-text.h. Lines may come from anywhere: what is not in the format is a function without a
-// module.
+// Parses and prints stack frames as text. Lines may come from anywhere: a line that is not in the
+// format counts as a function without a module.
 #include "base/frame-text.h"
 
 #include "base/cleanup.h"

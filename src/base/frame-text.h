@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Stacks as text, as the store keeps them (docs/ordeal-store.5): one frame per line, innermost
-// first. A frame is what is known of it:
+// first. A frame is written with what is known about it:
 //   FUNCTION at FILE:LINE (MODULE)
 //   FUNCTION (MODULE)
 //   MODULE+0xOFFSET
@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
-struct frame_part {   // of a line, not ended by NUL
+struct frame_part {   // points into the line, not ended by NUL
     const char *text; // NULL: not known
     size_t size;
 };
@@ -30,18 +30,19 @@ struct frame_text {
     struct frame_part whole;
     struct frame_part function; // C++ names may have blanks and parentheses in them
     struct frame_part place;    // "FILE:LINE"
-    struct frame_part file;     // of it
+    struct frame_part file;     // of `place`
     unsigned line;
     struct frame_part module;
-    uint64_t offset; // in the module, of a frame without a function; without a module: the address
+    uint64_t offset; // of a frame without a function: in the module; without a module, the address
 };
 
-// The frame at *stack, which is moved behind it; false at the end.
+// Parses the frame at *stack and moves *stack to the next line; false at the end. The parts point
+// into the text.
 bool frame_text_next(const char **stack, struct frame_text *ret_frame);
-// The frame of that number, from 0; false if there are fewer.
+// Parses the frame with that number, from 0; false if there are fewer.
 bool frame_text_at(const char *stack, size_t number, struct frame_text *ret_frame);
 
-// Writes a frame: `place` follows from file and line.
+// Appends a frame. It prints `file` and `line`, not `place`.
 _must_check_ struct error *frame_text_put(struct buffer *text, const struct frame_text *frame);
 
 bool frame_part_is(struct frame_part part, const char *text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A hash of bytes for tables in memory (FNV-1a): not for anything that leaves the process.
+// A hash of bytes for tables in memory (FNV-1a). Do not use it for anything that leaves the
+// process.
 #ifndef ORDEAL_BASE_HASH_H
 #define ORDEAL_BASE_HASH_H
 
@@ -21,7 +22,7 @@ static inline uint64_t hash_text(const char *text)
     return hash_bytes(text, strlen(text));
 }
 
-// The hash of something with one more word, which may be a hash itself.
+// Adds one word, which may be a hash itself, to a hash.
 static inline uint64_t hash_mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See late-library.h.
+// Loads a library with dlopen() and binds its functions.
 #include "base/late-library.h"
 
 #include <dlfcn.h>

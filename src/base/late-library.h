@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A library that is loaded when it is first needed, and its functions. For several threads.
+// A library that is loaded when it is first needed. Several threads may use it. It stays loaded.
 #ifndef ORDEAL_BASE_LATE_LIBRARY_H
 #define ORDEAL_BASE_LATE_LIBRARY_H
 
@@ -33,8 +33,8 @@ static inline bool late_library_is_ready(const struct late_library *library)
 {
     return atomic_load_explicit(&library->ready, memory_order_acquire);
 }
-// Loads the library of this file name, unless that is done, and binds all its functions. The error
-// says no more than why that did not work; who asks again tries again.
+// Loads the library with this file name and binds all its functions, unless that is done already.
+// The error is only the reason; the caller says what it wanted. Another call tries again.
 _must_check_ struct error *late_library_need(struct late_library *library, const char *name);
 
 #endif

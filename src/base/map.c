@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See map.h.
+// A hash table with open addressing and linear probing, at most half full.
 #include "base/map.h"
 
 #include "base/cleanup.h"
@@ -43,14 +43,14 @@ void map_clear(struct map *map)
     while (room / 2 < map->count)
         room *= 2;
     if (map->room > room)
-        map->room = room; // what is behind is left unused until the table grows
+        map->room = room; // the entries behind it are unused until the table grows
     if (map->count != 0)
         memset(map->entries, 0, map->room * sizeof *map->entries);
     map->count = 0;
 }
 
-// Starts behind a free entry: what stands at the end and goes on at the beginning would else be
-// turned round, and values of one key keep their order.
+// Starts behind a free entry, so that a run of entries that wraps around the end is moved in order:
+// values of one key must keep their order.
 static void move_entries(const struct map *from, const struct map *to)
 {
     size_t start = 0;
@@ -81,7 +81,7 @@ struct error *map_reserve(struct map *map, size_t count)
     return NULL;
 }
 
-// Nearly always there is room: that much is decided where it is asked.
+// Inline, because nearly always there is room already.
 static inline struct error *make_room(struct map *map)
 {
     return map->count < map->room / 2 ? NULL : map_reserve(map, map->count + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See processes.h. Process numbers are reused, so a signal goes through a pidfd whose process is
-// looked at once more after it was opened.
+// Finds the processes below this one in /proc and signals them. Process numbers are reused, so a
+// signal goes through a pidfd, and the process is checked again after the pidfd was opened.
 #include "base/processes.h"
 
 #include "base/cleanup.h"
@@ -100,10 +100,10 @@ static struct process *parent_of(const process_list *list, const struct process 
     return bsearch(&wanted, list->items, list->count, sizeof wanted, compare_pids);
 }
 
-// The way up from a process ends below the root, at somebody whose place is known, or at a
-// stranger, and all on it have the same place: each is looked at once, however long chains are.
-// Numbers that were reused while they were read may form a circle. The children of a zombie have
-// been handed to us already.
+// Walks from a process up to its parents until it meets the root, a process whose place is known,
+// or one that is not in the list. All on the way get the same place, so each process is looked at
+// once, however long the chain is. Numbers that were reused while /proc was read may form a circle.
+// The children of a zombie have been handed to us already.
 static void mark_way(const process_list *list, struct process *start, long root,
                      const pid_list *spared)
 {
@@ -134,7 +134,7 @@ static struct error *find_descendants(const pid_list *spared, process_list *ret_
     return NULL;
 }
 
-// Whether the process refused.
+// Sends a signal. True if we are not allowed to.
 static bool process_signal(const struct process *process, int signal)
 {
     _cleanup_close_ int handle = (int)syscall(SYS_pidfd_open, process->pid, 0);

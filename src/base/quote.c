@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See quote.h.
+// Quotes bytes that targets wrote, with base/escape.h.
 #include "base/quote.h"
 
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See remove.h.
+// Removes directory trees through descriptors, so that it never follows a link.
 #include "base/remove.h"
 
 #include "base/cleanup.h"
@@ -17,8 +17,8 @@
 
 static struct error *remove_entries(int directory);
 
-// A directory in the same mount: what the files of a trial's bind mount belong to must stay, and
-// device numbers do not tell.
+// Opens a directory that is in the same mount. The source of a bind mount must stay, and device
+// numbers do not tell a bind mount from its surroundings.
 static int open_below(int directory, const char *name)
 {
     struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
@@ -52,7 +52,7 @@ static struct error *remove_directory(int directory, const char *name)
     return NULL;
 }
 
-// Takes the descriptor.
+// Closes the descriptor.
 static struct error *remove_entries(int directory)
 {
     DIR *stream = fdopendir(directory);

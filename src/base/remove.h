@@ -5,10 +5,11 @@
 
 #include "base/error.h"
 
-// Removes a tree, whatever modes its directories have. It never follows a link; what is mounted
-// below is unmounted, and an error if it cannot be. What is not there is no error.
+// Removes a tree, whatever modes its directories have. Never follows a link. Unmounts what is
+// mounted below, and fails if it cannot. A path that does not exist is no error.
 _must_check_ struct error *remove_tree(const char *path);
-// Likewise, of a directory of ours, for stale_each(); what cannot be removed stays.
+// The same for a directory that we own, as a callback of stale_each(). What cannot be removed
+// stays.
 void remove_stale(int parent, const char *name);
 
 #endif

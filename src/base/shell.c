@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See shell.h.
+// Quotes words so that a shell reads them back unchanged.
 #include "base/shell.h"
 
 #include "base/cleanup.h"
@@ -14,7 +14,7 @@ static bool is_plain(const char *word)
     if (*word == '\0')
         return false;
     for (const char *at = word; *at != '\0'; at++)
-        // NAME=VALUE in front of a command would be an assignment.
+        // A shell takes NAME=VALUE in front of a command for an assignment.
         if (strchr(safe, *at) == NULL && !(*at == '=' && word[0] == '-'))
             return false;
     return true;
@@ -48,8 +48,8 @@ static struct error *put_quoted(struct buffer *text, const char *word)
     return buffer_append(text, "'", 1);
 }
 
-// No \' either: a shell that does not know $'...' would take it for the end, and what follows for
-// commands.
+// Also escapes the quote as a number, not as \': a shell that does not know $'...' would take that
+// for the end of the word, and what follows for commands.
 static struct error *put_escaped(struct buffer *text, const char *word)
 {
     TRY(buffer_append(text, "$'", 2));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See stale.h.
+// Finds directories whose owner, a process named in the directory's name, does not live any more.
 #include "base/stale.h"
 
 #include <ctype.h>
@@ -16,12 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-// Of what belongs to another namespace, whose processes cannot be asked for: how long nothing was
-// done with it. A lock tells, but it is taken a moment after there is something to lock.
+// How long an entry of another process namespace must be unchanged before its owner counts as dead:
+// we cannot see those processes. A lock shows that the owner lives, but it is taken a moment after
+// the entry is made.
 #define LOCK_S    60
 #define FOREIGN_S (7 * 24 * 3600)
 
-// When a process was started, in ticks since the machine was; 0: it cannot be told.
+// When a process was started, in clock ticks since boot; 0: not known.
 static unsigned long long start_of(long pid)
 {
     char path[40], text[1024];
@@ -32,16 +33,16 @@ static unsigned long long start_of(long pid)
     ssize_t size = read(file, text, sizeof text - 1);
     close(file);
     text[size > 0 ? size : 0] = '\0';
-    const char *at = strrchr(text, ')'); // of the name, which may hold anything
+    const char *at = strrchr(text, ')'); // ends the name, which may hold any character
     for (int field = 2; at != NULL && field < 22; field++)
         at = strchr(at + 1, ' ');
     return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-// In containers, and inside of a sandbox, others see the same directories and not the same numbers.
+// Processes in containers and sandboxes see the same directories, but not the same process numbers.
 static unsigned long long own_namespace(void)
 {
-    static pid_t known; // asked once by each process: the answer comes slowly
+    static pid_t known; // each process asks only once, since the answer is slow
     static unsigned long long number;
     struct stat facts;
     if (known != getpid())

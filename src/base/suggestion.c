@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See suggestion.h. Only ever runs on the way to an error message.
+// Finds the candidate with the smallest edit distance to a mistyped word. It only runs when there
+// is an error to report, so it need not be fast.
 #include "base/suggestion.h"
 
 #include <stdint.h>

@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-// The candidate that `word` is probably a slip of the hand for. Offer candidates one by one.
+// The candidate that was probably meant by `word`. Offer candidates one by one; they must outlive
+// the suggestion.
 struct suggestion {
     const char *word;
     size_t size;
@@ -14,7 +15,7 @@ struct suggestion {
 };
 struct suggestion suggestion_start(const char *word, size_t size);
 void suggestion_offer(struct suggestion *suggestion, const char *candidate);
-// " (did you mean 'x'?)" or "", in static storage of the caller: at least SUGGESTION_SIZE bytes.
+// Writes " (did you mean 'x'?)" or "" to `storage` and returns it.
 #define SUGGESTION_SIZE 96
 const char *suggestion_text(const struct suggestion *suggestion, char storage[SUGGESTION_SIZE]);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Starts threads with all signals blocked, so that only older threads handle signals.
 #include "base/thread.h"
 
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Threads that take no signals: those are for the threads that were there before.
+// Threads that get no signals. The threads that existed before handle them.
 #ifndef ORDEAL_BASE_THREAD_H
 #define ORDEAL_BASE_THREAD_H
 
@@ -12,6 +12,7 @@
 _must_check_ struct error *signals_block(sigset_t *ret_before);
 void signals_restore(const sigset_t *before);
 
+// Starts a thread, which the caller joins.
 _must_check_ struct error *thread_start(pthread_t *ret_thread, void *(*run)(void *),
                                         void *argument);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Characters in bytes that may be anything.
+// Decodes UTF-8 in bytes that may hold anything.
 #ifndef ORDEAL_BASE_UTF8_H
 #define ORDEAL_BASE_UTF8_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// How many bytes the character at `bytes` has, and which one it is; 0 if that is no UTF-8
-// (incomplete, overlong, a surrogate, beyond U+10FFFF). `size` is at least 1.
+// The number of bytes of the character at `bytes`, and the character; 0 if it is not valid UTF-8
+// (incomplete, overlong, a surrogate, beyond U+10FFFF). `size` must be at least 1.
 static inline unsigned utf8_decode(const void *bytes, size_t size, uint32_t *ret_character)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -29,8 +29,8 @@ static inline unsigned utf8_decode(const void *bytes, size_t size, uint32_t *ret
     return length;
 }
 
-// Characters a terminal acts upon instead of showing them: C0, DEL, C1, and those that take no room
-// or turn the direction of the text around.
+// Whether a terminal acts on the character instead of showing it: C0, DEL, C1, and characters that
+// have no width or change the direction of the text.
 static inline bool utf8_is_control(uint32_t character)
 {
     return character < 0x20 || (character >= 0x7f && character < 0xa0) ||

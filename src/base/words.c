@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lists of strings, see words.h.
+// Lists of strings that own their strings and end with NULL, as exec() takes them.
 #include "base/words.h"
 
 #include "base/array.h"
@@ -15,7 +15,7 @@ struct error *words_add(struct words *words, const char *text, size_t size)
     char *copy = strndup(text, size);
     if (copy == NULL)
         return error_no_memory();
-    // Room for the NULL beyond the last.
+    // Two elements: the word and the NULL behind it.
     if (ARRAY_ADD(words) == NULL || ARRAY_ADD(words) == NULL) {
         words->count -= words->count != 0 && words->items[words->count - 1] == NULL;
         free(copy);

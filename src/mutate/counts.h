@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Execution counts of programs built with `ordeal cc --counters`: plain data, little-endian,
-// versioned. Two ELF sections, and files:
+// versioned. There are two ELF sections, and files:
 //
 //   ordeal_counts  the counters: whole pages, one blob per module, loaded and writable
 //   ordeal_blocks  what they count: one blob per module, not loaded
-//   NAME.counts    the section ordeal_counts of one linked file as processes left it, which map the
-//                  file in its place, and a page with the path of the linked file
+//   NAME.counts    the section ordeal_counts of one linked file, as processes left it that mapped
+//                  this file in place of the section; then a page with the linked file's path
 //
 // A blob of counters is a struct counts_header, uint64_t counters[], zeros up to the next page. A
 // blob of blocks is a struct blocks_header, blocks_function[], blocks_block[], blocks_line[],

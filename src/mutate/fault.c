@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What fault types have in common.
+// Helpers for fault types: questions about instructions, and changes that several types make.
 #include "mutate/fault.h"
 
 #include <string.h>

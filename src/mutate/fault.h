@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A fault type: what kind of mistake, where it can be made, and how. One file with one descriptor
-// and one line in types.c; from outside, a shared object that exports `ordeal_fault_types`
-// (docs/HOWTO-add-a-fault-type.md). Types see a function as the programmer wrote it: before any
-// optimisation, variables in memory.
+// A fault type: which mistake, where it can be made, and how to make it. A type is one file with
+// one descriptor, and one line in types.c. A shared object that exports `ordeal_fault_types` adds
+// types from outside (docs/HOWTO-add-a-fault-type.md). Types see a function as the programmer wrote
+// it: before any optimisation, with variables in memory.
 #ifndef ORDEAL_MUTATE_FAULT_H
 #define ORDEAL_MUTATE_FAULT_H
 
@@ -44,23 +44,24 @@ bool fault_is_boolean(LLVMValueRef value);
 // The name of a function that is called directly, without version numbers of intrinsics; or "".
 const char *fault_callee(LLVMValueRef instruction);
 bool fault_calls(LLVMValueRef instruction, const char *const *names); // names end with NULL
-// A local variable, or a part of one: the room itself, not a pointer kept in it.
+// Whether it is the address of a local variable or of a part of one, not a pointer kept in it.
 bool fault_is_local(LLVMValueRef pointer);
-// A parameter put into its variable: nothing the programmer wrote.
+// Whether it stores a parameter in its variable, which the programmer did not write.
 bool fault_is_spill(LLVMValueRef store);
-// A variable is given a value: not as a parameter, not through a pointer.
+// Whether a variable gets a value, neither as a parameter nor through a pointer.
 bool fault_is_assignment(LLVMValueRef instruction);
 // Whether nothing before it in the function stores to the same variable.
 bool fault_is_first_store(LLVMValueRef store);
-// The block that a block leads to, if it is the only one and the block has a single way in.
+// The only successor of a block that has a single predecessor.
 LLVMBasicBlockRef fault_only_successor(LLVMBasicBlockRef block); // or NULL
-// The branch of an if without else around a single block.
+// Whether it is the branch of an `if` without `else` around a single block.
 bool fault_is_simple_if(const struct fault_place *place);
-// A call of a function, not of an intrinsic or assembly.
+// Whether it calls a function, not an intrinsic or assembly.
 bool fault_is_plain_call(LLVMValueRef call);
-// A constant that the optimiser takes for unknown, so that it does not reason from the mistake.
+// A constant whose value the optimiser cannot see, so that it draws no conclusions from the
+// mistake.
 LLVMValueRef fault_unknown(struct fault_edit *edit, LLVMTypeRef type, uint64_t value);
-// Everybody who used the instruction's value uses another; it stays where it is, or goes.
+// Replaces the instruction's value by another in all its uses.
 void fault_replace(LLVMValueRef instruction, LLVMValueRef value);
 void fault_remove(LLVMValueRef instruction, struct fault_edit *edit);
 // Whether a call can be left out: no invoke, no intrinsic, nothing that must come before a return.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Enables and disables candidates in the bytes of an image. A marker leads to a clone, or nowhere;
-// an entry leads to its twin if the function itself, or anything that may have been inlined into
-// it, has a fault enabled.
+// Enables and disables candidates in the bytes of an image. A marker jumps to a clone, or does
+// nothing. An entry jumps to its twin if a fault is enabled in the function itself or in anything
+// that may have been inlined into it.
 #include "mutate/image.h"
 
 #include "base/cleanup.h"
@@ -46,9 +46,9 @@ static struct error *write_bytes(uint64_t address, unsigned char *code, const un
     return NULL;
 }
 
-// `target` 0: the five bytes do nothing.
-static struct error *lead(struct image *image, uint64_t address, const unsigned char *idle,
-                          uint64_t target, struct image_patches *patches)
+// Makes a marker or an entry jump to `target`. If `target` is 0, it does nothing again.
+static struct error *set_jump(struct image *image, uint64_t address, const unsigned char *idle,
+                              uint64_t target, struct image_patches *patches)
 {
     unsigned char *code = image_code(image, address, MARK_NOP_SIZE);
     unsigned char wanted[MARK_NOP_SIZE];
@@ -83,7 +83,8 @@ static void reach(struct callers *callers, size_t function)
     callers->todo[callers->count++] = function;
 }
 
-// Edges name what is called by its id, or, if it is defined elsewhere, by its name.
+// Adds the callers of a function. An edge names the callee by its id, or by its name if the callee
+// is defined in another module.
 static void reach_callers(struct callers *callers, size_t called)
 {
     const struct image *image = callers->image;
@@ -144,7 +145,7 @@ static struct error *enable_marker(struct image *image, const struct image_marke
                              image->functions.items[marker->function].name);
         chosen = target->address;
     }
-    return lead(image, marker->address, mark_nop, chosen, patches);
+    return set_jump(image, marker->address, mark_nop, chosen, patches);
 }
 
 static void forget_at(const struct image *image, const struct image_marker *marker,
@@ -166,8 +167,8 @@ void image_forget(const struct image *image, size_t candidate, bool *enabled)
             forget_at(image, &image->markers.items[i], candidate, enabled);
 }
 
-// The first candidate that a marker leads to the same address for; SIZE_MAX if it is not about
-// this.
+// The first candidate of a marker that has the same target address as this one; SIZE_MAX if the
+// marker has no target for this one.
 static size_t same_at(const struct image *image, const struct image_marker *marker,
                       size_t candidate)
 {
@@ -193,7 +194,7 @@ size_t image_same_code(const struct image *image, size_t candidate)
             continue;
         size_t here = same_at(image, &image->markers.items[i], candidate);
         if (here != SIZE_MAX && same != SIZE_MAX && here != same)
-            return candidate; // only in some of its copies
+            return candidate; // they are the same only in some copies of the code
         if (here != SIZE_MAX)
             same = here;
     }
@@ -239,12 +240,12 @@ static struct error *enable(struct image *image, const bool *enabled, struct ima
     for (size_t i = 0; i < image->markers.count; i++) {
         const struct image_marker *marker = &image->markers.items[i];
         TRY(reached[marker->function] ? enable_marker(image, marker, enabled, patches)
-                                      : lead(image, marker->address, mark_nop, 0, patches));
+                                      : set_jump(image, marker->address, mark_nop, 0, patches));
     }
     for (size_t i = 0; i < image->entries.count; i++) {
         const struct image_entry *entry = &image->entries.items[i];
-        TRY(lead(image, entry->address, entry->idle, reached[entry->function] ? entry->twin : 0,
-                 patches));
+        TRY(set_jump(image, entry->address, entry->idle, reached[entry->function] ? entry->twin : 0,
+                     patches));
     }
     return NULL;
 }
@@ -261,7 +262,7 @@ struct error *image_enable(struct image *image, const bool *enabled,
     return error;
 }
 
-// Backwards: where one place was written twice, the first patch knows what was there.
+// Goes backwards: if a place was written twice, the first patch knows what was there before.
 void image_undo(struct image *image, const struct image_patches *patches)
 {
     for (size_t i = patches->items.count; i-- > 0;) {
@@ -273,7 +274,7 @@ void image_undo(struct image *image, const struct image_patches *patches)
     }
 }
 
-// Candidates whose clones turned out to be the same code are enabled together.
+// If the optimiser merged the clones of several candidates, all of them count as enabled.
 struct error *image_enabled(const struct image *image, bool **ret_enabled)
 {
     _cleanup_free_ bool *enabled = calloc(image->candidates.count + 1, sizeof *enabled);
@@ -298,7 +299,8 @@ struct error *image_enabled(const struct image *image, bool **ret_enabled)
     return NULL;
 }
 
-// A program that runs with its owner's rights must not come to run with ours.
+// Gives a file the owner and mode of the old one. If the owner cannot be set, drops set-user-ID and
+// set-group-ID: a program that ran with its owner's rights must not run with ours.
 static struct error *give_back(int descriptor, const char *name, const struct stat *file)
 {
     bool owned = fchown(descriptor, file->st_uid, file->st_gid) == 0;
@@ -307,7 +309,7 @@ static struct error *give_back(int descriptor, const char *name, const struct st
     return NULL;
 }
 
-// Links stay what they are: what they lead to is replaced.
+// A symbolic link stays, and the file it points to is replaced.
 struct error *image_write(const struct image *image, const char *path)
 {
     struct stat file;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Candidates by what people call them: a number of the list, or type and place.
+// Finds a candidate by what the user calls it: a number of the list, or a type and a place.
 #include "mutate/image.h"
 
 #include "base/cleanup.h"
@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What follows a text, if it begins so; otherwise NULL.
+// The rest of a text that begins with `beginning`; NULL if it does not.
 static const char *after(const char *text, const char *beginning)
 {
     size_t size = strlen(beginning);
     return *beginning != '\0' && strncmp(text, beginning, size) == 0 ? text + size : NULL;
 }
 
-// What follows a file's name in a text that begins with it, or with the end of it from a '/' on;
-// otherwise NULL. Of a name in several directories, any number of them will do.
+// The rest of a text that begins with a file's path or with its last components; NULL if it does
+// not. Any number of components is enough.
 static const char *after_file(const char *text, const char *file)
 {
     const char *rest = after(text, file);
@@ -25,7 +25,7 @@ static const char *after_file(const char *text, const char *file)
     return rest;
 }
 
-// FILE:LINE or FILE:LINE:COLUMN; or a function.
+// Whether a candidate is at FILE:LINE, FILE:LINE:COLUMN or in a function.
 static bool is_place(const struct image *image, const struct image_candidate *candidate,
                      const char *place)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads what the modules of an image say about themselves, and where their markers are.
+// Reads the map and the markers of an image: what candidates its modules have, and where the linker
+// put them.
 #include "mutate/image-map.h"
 
 #include "base/cleanup.h"
@@ -59,7 +60,7 @@ static const char *text(const struct blob *blob, uint32_t offset)
     return offset < blob->strings.size ? (const char *)blob->strings.data + offset : NULL;
 }
 
-// There are tens of thousands of these, and all are read to enable a single one.
+// Must be fast: there are tens of thousands of candidates, and all are read to enable a single one.
 static struct error *read_candidates(struct blob *blob, size_t function, uint32_t count)
 {
     struct cursor rows = part(&blob->candidates, count * sizeof(struct map_candidate));
@@ -158,8 +159,8 @@ size_t image_function_by_id(const struct image *image, uint64_t id)
                                                                       : SIZE_MAX;
 }
 
-// Inline functions are described by every module that has them; the first description stands for
-// all.
+// Every module describes its inline functions, so one function may be described several times. The
+// first description counts.
 static struct error *make_index(struct image *image)
 {
     image->by_id = calloc(image->functions.count + 1, sizeof *image->by_id);
@@ -196,7 +197,8 @@ static int by_address(const void *a, const void *b)
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
-// Where an address of code is in the file; what was found last is likely to be right again.
+// Whether an address is in a code segment. Tries the segment that was found last first, since it is
+// most likely the right one again.
 static bool is_code(const struct image *image, uint64_t address, size_t size,
                     const struct image_segment **last)
 {
@@ -261,7 +263,7 @@ static struct error *read_mark(struct marks *marks)
     marks->id = header.function;
     if (marks->function == SIZE_MAX)
         return image_broken(image, MARK_SECTION, at, "a marker of an unknown function");
-    // A linker that drops code but keeps its records leaves zeros.
+    // A linker that drops code and keeps its records leaves zeros in them.
     bool live = header.address != 0;
     if (live && !is_code(image, header.address, MARK_NOP_SIZE, &marks->last))
         return image_broken(image, MARK_SECTION, at, "a marker outside of the code");

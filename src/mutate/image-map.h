@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sections of an image that describe its candidates and markers.
+// Reads the sections of an image that describe its candidates and markers. Errors name the file,
+// the section and the byte.
 #ifndef ORDEAL_MUTATE_IMAGE_MAP_H
 #define ORDEAL_MUTATE_IMAGE_MAP_H
 

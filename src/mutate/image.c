@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Opens an image: its ELF headers, and the three sections the pass left. All of it is foreign
-// bytes: read through cursors, every number checked before it is used.
+// Opens an image: its ELF headers and the three sections that the pass wrote. All of it is foreign
+// bytes, so it is read through cursors, and every number is checked before it is used.
 #include "mutate/image.h"
 
 #include "base/cleanup.h"
@@ -116,7 +116,7 @@ static struct error *read_header(const struct image *image, Elf64_Ehdr *ret_head
 
 // ---- entries ----
 
-// Where indirect jumps are guarded, the guard comes first.
+// Skips endbr64, which comes first where indirect jumps are guarded.
 static uint64_t skip_guard(const struct image *image, uint64_t address)
 {
     static const unsigned char guard[] = {0xf3, 0x0f, 0x1e, 0xfa};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A linked program or library with software faults inside: what the compiler pass left in it, where
-// the linker put it, and its bytes, in which faults are enabled and disabled.
+// A linked program or library with software faults inside: what the compiler pass wrote into it,
+// where the linker put it, and its bytes, in which faults are enabled and disabled.
 #ifndef ORDEAL_MUTATE_IMAGE_H
 #define ORDEAL_MUTATE_IMAGE_H
 
@@ -69,25 +69,26 @@ struct image {
     uint64_t variable;         // address of what decides in the variable mode, or 0
 };
 
-// A file without faults inside gives an image without functions.
+// Reads a file, which may hold any bytes; the caller ends the image with image_close(). A file
+// without faults inside gives an image without functions.
 _must_check_ struct error *image_open(const char *path, struct image *ret_image);
-// The same of bytes in memory, which become the image's; `path` is for errors.
+// The same for bytes in memory, which the image takes over; `path` is for errors.
 _must_check_ struct error *image_parse(const char *path, struct buffer *bytes,
                                        struct image *ret_image);
 void image_close(struct image *image);
 
-// What a section holds; nothing if there is none of that name.
+// The content of a section; empty if there is none of that name.
 _must_check_ struct error *image_section(const struct image *image, const char *name,
                                          struct cursor *ret_bytes);
-// Five bytes of the file at a link-time address of code, or NULL.
+// The bytes of the file at a link-time address of code; NULL if not all `size` of them are code.
 unsigned char *image_code(const struct image *image, uint64_t address, size_t size);
 // The four bytes that decide in the variable mode, or NULL.
 unsigned char *image_variable(const struct image *image);
 // The function with an id; SIZE_MAX if there is none.
 size_t image_function_by_id(const struct image *image, uint64_t id);
 
-// The candidate that a marker's target is a copy of. Functions that several modules describe have
-// markers under the first description.
+// The candidate that a marker's target belongs to. Markers of a function that several modules
+// describe belong to the first description.
 size_t image_target_candidate(const struct image *image, const struct image_marker *marker,
                               const struct mark_target *target);
 
@@ -105,19 +106,18 @@ void image_patches_deinit(struct image_patches *patches);
 
 // Which candidates are enabled: one flag per candidate.
 _must_check_ struct error *image_enabled(const struct image *image, bool **ret_enabled);
-// No longer wants a candidate, nor those whose code the optimiser has made one with it.
+// Clears the flag of a candidate, and of those whose code the optimiser merged with it.
 void image_forget(const struct image *image, size_t candidate, bool *enabled);
-// The first candidate whose code the optimiser has made one with this one's; itself if there is
-// none.
+// The first candidate whose code the optimiser merged with this one's; itself if there is none.
 size_t image_same_code(const struct image *image, size_t candidate);
-// Brings the image's bytes to the state that exactly these are enabled. *ret_patches says what had
-// to be changed.
+// Changes the image's bytes so that exactly these candidates are enabled. *ret_patches lists the
+// changes. Fails if two of them are in one block.
 _must_check_ struct error *image_enable(struct image *image, const bool *enabled,
                                         struct image_patches *ret_patches);
-// Brings the bytes back to what they were before that.
+// Undoes these changes.
 void image_undo(struct image *image, const struct image_patches *patches);
-// A number from 1 on as listed, or TYPE@PLACE; PLACE is a function, FILE:LINE or FILE:LINE:COLUMN,
-// the file with all its directories or only the last ones.
+// Finds the candidates that a text names: a number from the list, or TYPE@PLACE. PLACE is a
+// function, FILE:LINE or FILE:LINE:COLUMN, the file with all its directories or only the last ones.
 _must_check_ struct error *image_find(const struct image *image, const char *text,
                                       size_t *ret_candidate);
 // Writes the bytes to a file, atomically, with the mode of the image's own file.
@@ -127,10 +127,11 @@ _must_check_ struct error *image_write(const struct image *image, const char *pa
 
 struct process_report {
     size_t threads, patches;
-    uint64_t stopped_ns; // how long they stood still
+    uint64_t stopped_ns; // how long the threads were stopped
 };
-// Brings a running process that has the image loaded to the state that exactly these are enabled,
-// or with `add` that these are enabled, too. No thread runs meanwhile, or stands in patched bytes.
+// Changes a running process that has the image loaded so that exactly these candidates are enabled,
+// or with `add` these as well. Stops all threads meanwhile, and makes sure that none is within
+// patched bytes.
 _must_check_ struct error *process_enable(int process, struct image *image, const bool *enabled,
                                           bool add, struct process_report *ret_report);
 
@@ -146,7 +147,7 @@ struct verify_report {
     size_t eliminated; // chosen candidates without code: the optimiser or linker saw no need for it
     size_t unchosen;   // candidates that the build had no room for
     size_t idle;       // candidates whose mistakes would make no difference
-    size_t unreachable;     // code that no unwind table tells the beginning of: not disassembled
+    size_t unreachable;     // places in code without an unwind table: it is not disassembled
     struct buffer problems; // one line each
     size_t problem_count;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the compiler pass leaves in object files, and the tool reads out of linked ones: plain data,
-// little-endian, versioned. Three ELF sections:
+// What the compiler pass writes into object files and the tool reads from linked ones: plain data,
+// little-endian, versioned. There are three ELF sections:
 //
 //   ordeal_map   what there is: one blob per module, without relocations, not loaded
 //   ordeal_mark  where it is: one record per marker that survived, not loaded
@@ -76,13 +76,13 @@ struct twin_row {
     uint64_t function;   // id
 };
 
-// Markers are five bytes that do nothing. Entries are eight: these four, and the distance from the
-// function to its twin.
+// A marker is a nop of five bytes. An entry is a nop of eight bytes: these four, and the distance
+// from the function to its twin.
 #define ENTRY_NOP     0x0f, 0x1f, 0x84, 0x00
 #define MARK_NOP_SIZE 5
 static const unsigned char mark_nop[MARK_NOP_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
-// What the variable holds to choose a candidate: 31 bits, all other values choose none.
+// The value of the variable that chooses a candidate: 31 bits. All other values choose none.
 static inline uint32_t map_key(uint64_t function, uint64_t candidate)
 {
     uint64_t state = candidate;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Enables faults in a process that runs: all its threads are stopped, what is in its memory is
-// brought up to date, and they go on. Markers are single instructions, so no thread can stand
-// inside one; that is checked all the same.
+// Enables faults in a running process: stops all its threads, patches its memory and lets them go
+// on. Markers are single instructions, so no thread can be within one; this is checked all the
+// same.
 #include "mutate/image.h"
 
 #include "base/child.h"
@@ -21,7 +21,7 @@
 
 struct thread {
     pid_t id;
-    int signal; // that it was about to get when it was stopped; 0: none
+    int signal; // that it was about to receive when it was stopped; 0: none
 };
 
 struct stopped {
@@ -46,7 +46,7 @@ static bool has(const struct stopped *stopped, pid_t thread)
     return false;
 }
 
-// A thread that ends meanwhile is no problem.
+// Stops a thread. It is no error if the thread has ended.
 static struct error *stop_thread(pid_t thread, struct stopped *stopped)
 {
     if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) < 0) {
@@ -72,7 +72,8 @@ static struct error *stop_thread(pid_t thread, struct stopped *stopped)
     return NULL;
 }
 
-// Threads may start others until all are stopped: looks until there is no new one.
+// Stops all threads. Threads may start others until all are stopped, so this repeats until there is
+// no new one.
 static struct error *stop_all(int process, struct stopped *stopped)
 {
     char path[64];
@@ -113,7 +114,7 @@ static struct error *check_places(const struct stopped *stopped,
 
 // ---- memory ----
 
-// Where the image is loaded: what is to be added to its link-time addresses.
+// Where the image is loaded: the number to add to its link-time addresses.
 static struct error *find_bias(int process, const struct image *image, uint64_t *ret_bias)
 {
     struct stat wanted;
@@ -160,8 +161,8 @@ static struct error *take_bytes(int memory, unsigned char *bytes, size_t size, u
     return NULL;
 }
 
-// The code of one segment that can be patched, all in one go: to ask for thousands of places one by
-// one would take longer than all the rest.
+// Reads all patchable code of one segment at once: thousands of single reads would take longer than
+// everything else.
 static struct error *take_segment(int memory, struct image *image,
                                   const struct image_segment *segment, uint64_t bias)
 {
@@ -182,7 +183,7 @@ static struct error *take_segment(int memory, struct image *image,
     return NULL;
 }
 
-// The image as it is in memory, which may differ from the file.
+// Brings the image to the state of the process's memory, which may differ from the file.
 static struct error *take_state(int memory, struct image *image, uint64_t bias)
 {
     for (size_t i = 0; i < image->segments.count; i++)

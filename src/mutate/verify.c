@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Checks that everything the map says is in the code: markers and entries are whole instructions
-// that do nothing or lead where they may, no two are at the same place, and every clone begins with
-// an instruction.
+// Checks that the code is what the map says: markers and entries are whole instructions that do
+// nothing or lead where they may, no two are at the same place, and every clone begins at an
+// instruction.
 #include "mutate/image.h"
 
 #include "base/cleanup.h"

@@ -4,7 +4,7 @@
 #include "sandbox/copy.h"
 
 #include "base/cleanup.h"
-#include "base/guard.h"
+#include "base/protected-files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ static struct error *copy_content(int from, int to, const char *name)
 static struct error *copy_file(int from_directory, int to_directory, const char *name,
                                const struct stat *status)
 {
-    if (guard_has(status))
+    if (protected_files_has(status))
         return NULL;
     _cleanup_close_ int from =
         openat(from_directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);

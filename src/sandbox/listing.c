@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/guard.h"
+#include "base/protected-files.h"
 #include "sandbox/digest.h"
 
 #include <dirent.h>
@@ -99,7 +99,7 @@ static struct error *add_entry(struct walk *walk, int directory, const char *nam
     entry->inode = status->st_ino;
     entry->modified_ns = ns_of(&status->st_mtim);
     entry->changed_ns = ns_of(&status->st_ctim);
-    if (!guard_has(status))
+    if (!protected_files_has(status))
         hash_content(walk, directory, name, entry);
     return NULL;
 }

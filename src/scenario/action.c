@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See action.h.
+// Parses, checks and prints the actions of a rule: return values, errno, delays, signals, short
+// transfers, output parameters.
 #include "scenario/action.h"
 
 #include "base/cleanup.h"
@@ -325,14 +326,14 @@ static struct error *parse_errno_action(struct parser *parser, struct actions *a
     return action_parse_errno(parser, actions);
 }
 
-// performed, skipped: whether the function is called all the same
-static struct error *parse_fate(struct parser *parser, struct actions *actions)
+// performed, skipped: whether the function is called although the rule fires
+static struct error *parse_performed(struct parser *parser, struct actions *actions)
 {
     bool performed = lexer_is_name(&parser->lexer, "performed");
     if (actions->set & (WIRE_PERFORMED | WIRE_SKIPPED))
         return parser_error(parser, parser->lexer.token.start,
                             "'performed' or 'skipped' can be said once");
-    actions->fate_start = parser->lexer.token.start;
+    actions->performed_start = parser->lexer.token.start;
     actions->set |= performed ? WIRE_PERFORMED : WIRE_SKIPPED;
     return lexer_next(&parser->lexer);
 }
@@ -355,7 +356,7 @@ struct error *action_parse(struct parser *parser, struct actions *actions)
     if (lexer_is_name(lexer, "out"))
         return parse_out(parser, actions);
     if (lexer_is_name(lexer, "performed") || lexer_is_name(lexer, "skipped"))
-        return parse_fate(parser, actions);
+        return parse_performed(parser, actions);
     if (lexer_is_name(lexer, "watch")) {
         actions->watch = true;
         return lexer_next(lexer);
@@ -365,7 +366,8 @@ struct error *action_parse(struct parser *parser, struct actions *actions)
     return action_parse_value(parser, actions);
 }
 
-// read=EIO would return 5 bytes.
+// Refuses the name of an errno as a value, unless the function returns errnos: read=EIO would
+// return 5, a number of bytes.
 static struct error *check_errno_value(const struct actions *actions, const struct source *source,
                                        const struct pattern *pattern)
 {
@@ -386,7 +388,7 @@ static struct error *check_fate(const struct actions *actions, const struct sour
     if (!(actions->set & (WIRE_PERFORMED | WIRE_SKIPPED)))
         return NULL;
     if (!(actions->set & WIRE_RETURN))
-        return source_error(source, actions->fate_start,
+        return source_error(source, actions->performed_start,
                             performed
                                 ? "'performed' calls the function and then reports something else; "
                                   "say what: %s=-1/EIO, performed"
@@ -395,7 +397,7 @@ static struct error *check_fate(const struct actions *actions, const struct sour
                             function);
     const struct wire_traits *traits = wire_traits_find(function);
     if (performed && traits != NULL && traits->flags & WIRE_TRAIT_NOT_CALLABLE)
-        return source_error(source, actions->fate_start,
+        return source_error(source, actions->performed_start,
                             "%s returns twice or never, or looks at its caller: it cannot be "
                             "'performed'",
                             function);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a rule does when it fires: parsing, checking, printing.
+// The actions of a rule, what it does when it fires: parsing, checking, printing. Errors show the
+// place in the user's text.
 #ifndef ORDEAL_SCENARIO_ACTION_H
 #define ORDEAL_SCENARIO_ACTION_H
 
@@ -7,7 +8,7 @@
 
 struct actions {
     uint32_t set; // enum wire_action bits
-    bool watch;   // nothing on purpose
+    bool watch;   // `watch`: does nothing, on purpose
     bool errno_only;
     bool is_failure;        // the value is what the function returns when it fails with `error`
     bool is_errno;          // the value is the name of an errno
@@ -19,12 +20,12 @@ struct actions {
     unsigned short_argument; // 1-based; 0 = ask the prototype
     struct wire_out outs[WIRE_OUT_MAX];
     unsigned out_count;
-    size_t short_start, value_start, fate_start; // where they stand, for errors
+    size_t short_start, value_start, performed_start; // where they stand, for errors
 };
 
-// One action, at the current token.
+// Parses one action at the current token and adds it to *actions.
 _must_check_ struct error *action_parse(struct parser *parser, struct actions *actions);
-// Its parts, also used by the scenario files' readers.
+// Parsers for parts of an action, which the readers of scenario files use, too.
 _must_check_ struct error *action_parse_value(struct parser *parser, struct actions *actions);
 _must_check_ struct error *action_parse_errno(struct parser *parser, struct actions *actions);
 _must_check_ struct error *action_parse_duration(struct parser *parser, struct actions *actions);

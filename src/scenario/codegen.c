@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See codegen.h. The code is a straight line with forward jumps, so the stack depth at every
-// instruction is known here and proven again by wire_plan_check().
+// Compiles expression trees to stack code. The code has forward jumps only, so the stack depth at
+// every instruction is known here, and wire_plan_check() checks it again.
 #include "scenario/codegen.h"
 
 #include "base/cleanup.h"
@@ -75,7 +75,8 @@ static struct error *emit_constant(struct codegen *codegen, const struct express
                         (struct wire_instruction){.op = WIRE_OP_CONSTANT, .c = (uint64_t)value});
 }
 
-// Jumps that wait for their target are chained through field b, as index + 1; 0 ends the chain.
+// Emits a jump whose target is not known yet. Such jumps are chained through field b, as index + 1;
+// 0 ends the chain.
 static struct error *emit_jump(struct codegen *codegen, const struct expression *node,
                                enum wire_op op, size_t *chain)
 {
@@ -103,8 +104,8 @@ static bool is_proven(const struct codegen *codegen, const struct expression *no
     return node == codegen->proven;
 }
 
-// A chain of `and`s or of `or`s: every term but the last may jump to the common end. What the gates
-// have proven is not asked again.
+// Compiles a chain of `and`s or of `or`s: every term but the last may jump to the common end.
+// Leaves out a term that the gates have proven.
 static struct error *compile_chain(struct codegen *codegen, const struct expression *node, bool top,
                                    size_t *jumps)
 {
@@ -128,7 +129,7 @@ static struct error *compile_chain(struct codegen *codegen, const struct express
     return NULL;
 }
 
-// An operand: `and` and `or` leave any number for true; as a number it is 1.
+// Compiles an operand. `and` and `or` may leave any number for true, which becomes 1 here.
 static struct error *compile_value(struct codegen *codegen, const struct expression *node)
 {
     TRY(compile(codegen, node, false));
@@ -149,8 +150,8 @@ static struct error *compile_pair(struct codegen *codegen, const struct expressi
     return emit_op(codegen, node, op, 2);
 }
 
-// m in A..B of a number m >= 1 as one comparison that takes m once. With n numbers in the range and
-// k * n >= A, nothing in (m + k * n - A) / n == k is negative.
+// Compiles `m in A..B`, where m >= 1, to one comparison that evaluates m once. With n numbers in
+// the range and k * n >= A, nothing in (m + k * n - A) / n == k is negative.
 static struct error *compile_match_range(struct codegen *codegen, const struct expression *node)
 {
     const int64_t most = (int64_t)1 << 60; // no counter gets that far
@@ -254,8 +255,8 @@ static bool same_instruction(const struct wire_instruction *a, const struct wire
     return a->op == b->op && a->a == b->a && a->b == b->b - (jumps ? distance : 0) && a->c == b->c;
 }
 
-// Rules written by the thousand often differ in their gates only. A rule that needs the same code
-// as the one before shares it, so that it stays in the processor's cache.
+// Lets a rule share the code of the rule before it if both are equal. Thousands of rules often
+// differ only in their gates, and shared code stays in the processor's cache.
 static void share_code(struct scenario *scenario, struct wire_rule *wire)
 {
     if (scenario->rules.count == 0 || wire->code.count == 0)

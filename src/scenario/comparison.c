@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The comparisons of the expression language: of numbers, with texts, and with ranges.
+// Parses comparisons of the expression language: of numbers, with texts, and with ranges.
 #include "base/cleanup.h"
 #include "scenario/parser.h"
 #include "scenario/trigger-kind.h"
@@ -9,7 +9,7 @@ static bool is_constant(const struct expression *node)
     return node != NULL && node->kind == EXPRESSION_CONSTANT;
 }
 
-// time > 2 would mean two nanoseconds, which nobody wants.
+// Refuses durations without a unit: time > 2 would mean two nanoseconds, which nobody wants.
 static struct error *check_unit(struct parser *parser, const struct expression *value,
                                 const struct expression *limit)
 {
@@ -20,7 +20,8 @@ static struct error *check_unit(struct parser *parser, const struct expression *
                         value->trigger->about.name, (long long)limit->number);
 }
 
-// `match` is asked once per call, so its range has to become a single comparison.
+// A range of `match` must become a single comparison, since `match` may be asked once per call
+// only.
 static struct error *check_match_range(struct parser *parser, const struct expression *range)
 {
     if (!is_constant(range->right) || (range->last != NULL && !is_constant(range->last)))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From a scenario to a plan: everything is numbered already, so this is layout only.
+// Compiles a scenario to a plan. Everything has its number already, so this only lays out arrays
+// and hash tables.
 #include "scenario/model.h"
 
 #include "base/cleanup.h"
@@ -84,8 +85,9 @@ static int compare_homes(const void *a, const void *b)
     return left->pattern < right->pattern ? -1 : left->pattern > right->pattern;
 }
 
-// Places entries in the order of the slot they want, which keeps this fast even if thousands of
-// patterns share a name. Those that run past the end go to the first free slots.
+// Fills a hash table with linear probing. Entries come in the order of their home slots, so this is
+// fast even if thousands of patterns share a name. Those that run past the end go to the first free
+// slots.
 static void fill_hash(uint32_t *table, size_t room, const struct home *homes, size_t count)
 {
     size_t next = 0, wrapped = 0;
@@ -172,7 +174,7 @@ static struct error *put_strings(const struct scenario *scenario, struct buffer 
     return NULL;
 }
 
-// At least half of the table is free.
+// Appends the hash table of stackless call sites, at least half of which is free.
 static struct error *put_stackless(const struct scenario *scenario, struct buffer *plan,
                                    struct wire_plan *header)
 {
@@ -231,7 +233,8 @@ void scenario_include_sanitizers(struct scenario *scenario)
     scenario->uses |= WIRE_USE_SANITIZERS;
 }
 
-// Said now rather than in the midst of a trial: sites and some variables are found by their code.
+// Loads the instruction decoder if resolving will need it, for call sites and some variables. If it
+// is missing, the user learns it now and not in the middle of a trial.
 static struct error *need_decoder(const struct scenario *scenario)
 {
     bool needed = scenario->variables.count != 0;

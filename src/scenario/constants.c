@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Names of numbers, as data: errnos, signals, and what programs pass to or get from the C library.
-// Sorted by byte value (tests check it), so that a look-up is a binary search.
+// The table of named numbers: errnos, signals, and what programs pass to or get from the C library.
+// It is sorted by byte value, as a test checks, so that a look-up is a binary search.
 #include "scenario/tables.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See expression.h. Recursive descent, one function per level of precedence, loosest first:
+// Parses expressions by recursive descent, one function per level of precedence, loosest first:
 // or, and, not, comparisons and `in`, | , ^, &, shifts, + -, * / %, unary. Unlike C, the bitwise
 // operators bind tighter than comparisons, so that `arg(2) & O_CREAT == O_CREAT` means what it
 // says.

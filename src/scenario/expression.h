@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The expression language: its tree, and the parser that builds it.
+// The expression language: its tree, and the parser that builds it. Nodes live as long as the
+// scenario that the parser works for. Errors show the place in the user's text.
 #ifndef ORDEAL_SCENARIO_EXPRESSION_H
 #define ORDEAL_SCENARIO_EXPRESSION_H
 
@@ -87,8 +88,8 @@ _must_check_ struct error *parse_close(struct parser *parser);                  
 _must_check_ struct error *parse_bounded(struct parser *parser, const char *what, uint64_t low,
                                          uint64_t high, uint64_t *ret_number);
 
-// What a constant operation yields; false if it divides by zero. Wraps on overflow; shifts count
-// modulo 64.
+// Computes an operation on constants; false if it divides by zero. Overflow wraps, and shift counts
+// are taken modulo 64.
 bool expression_fold(enum wire_op op, int64_t left, int64_t right, int64_t *ret_value);
 
 #endif

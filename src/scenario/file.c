@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Scenario files: which format it is, and where its relative names point.
+// Reads scenario files: finds out whether it is YAML or XML, and in which directory relative names
+// of plug-ins are looked up.
 #include "scenario/model.h"
 
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What operators do to constants; the same as the runtime does to values.
+// Computes operators on constants. The runtime does the same to values.
 #include "scenario/expression.h"
 
 bool expression_fold(enum wire_op op, int64_t left, int64_t right, int64_t *ret_value)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Gates: what must hold for a condition to be true at all, read off its top-level conjunction, so
-// that the runtime skips most calls with two comparisons. A gate is never narrower than the
-// condition. Terms to the right of a trigger that must see every call cannot become gates: they
-// would hide calls from it.
+// Derives a rule's gates from the top-level `and`s of its condition: what must hold for the
+// condition to be true at all. With them the runtime skips most calls after two comparisons. A gate
+// never rejects a call that the condition accepts. Terms to the right of a trigger that must see
+// every call cannot become gates, since they would hide calls from it.
 #include "scenario/codegen.h"
 #include "scenario/trigger-kind.h"
 
@@ -47,8 +47,8 @@ static void at_most(struct wire_rule *wire, int64_t high)
         wire->count_last = (uint64_t)high;
 }
 
-// Only the numbers that leave `remainder` when divided by `step`. One step per rule is enough: a
-// second one is left to the condition.
+// Lets only numbers pass that leave `remainder` when divided by `step`. A rule has room for one
+// step; the condition checks a second one.
 static void in_steps(struct wire_rule *wire, uint64_t remainder, uint64_t step)
 {
     if (wire->count_step != 1 || step == 1)
@@ -143,7 +143,7 @@ static void gate_site(const struct scenario *scenario, const struct expression *
     if (wire->site == WIRE_NONE)
         return;
     wire->site_exact = scenario->queries.items[wire->site].kind == SCENARIO_QUERY_SITE;
-    // With one frame, the gate asks all that the term asks.
+    // With one frame, the gate checks everything that the term checks.
     if (scenario->stacks.items[node->number].items.count == 1)
         *ret_proven = node;
 }

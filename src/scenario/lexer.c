@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See lexer.h.
+// Turns characters into tokens: numbers, durations, quoted texts, words and operators.
 #include "scenario/lexer.h"
 
 #include "base/cleanup.h"
@@ -52,7 +52,7 @@ static void bad(struct lexer *lexer, const char *problem)
     lexer->token.problem = problem;
 }
 
-// Reads what one backslash escape stands for, or -1. `at` is just after the backslash.
+// Reads one backslash escape, from just after the backslash on; -1 if it is none.
 static int unescape(struct lexer *lexer)
 {
     int c = peek(lexer, 0);
@@ -73,7 +73,7 @@ static int unescape(struct lexer *lexer)
     return c > 0 && strchr("\\\"'*?[", c) != NULL ? c : -1;
 }
 
-// A text in the making: as it is, and as a glob, where what was escaped stays so.
+// A quoted text while it is read: as it is, and as a glob in which escaped characters stay escaped.
 struct quoted {
     struct buffer plain, glob;
 };
@@ -102,7 +102,7 @@ static struct error *quoted_intern(struct lexer *lexer, const struct quoted *quo
                           ret_glob);
 }
 
-// Appends what stands in the quotes at the current byte and steps over them.
+// Appends what the quotes at the current byte hold, and steps over them.
 static struct error *read_quoted(struct lexer *lexer, struct quoted *quoted,
                                  const char **ret_problem)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From characters to tokens. The lexer never fails on bad input: it yields a TOKEN_BAD that says
-// what is wrong, so that a parser which reads raw words (frames, names) may pass over it.
+// Turns characters into tokens. The lexer never fails on bad input: it gives a TOKEN_BAD that says
+// what is wrong, so that a parser that reads raw words (frames, names) can step over it. It fails
+// only when memory is short.
 #ifndef ORDEAL_SCENARIO_LEXER_H
 #define ORDEAL_SCENARIO_LEXER_H
 
@@ -67,7 +68,7 @@ _must_check_ struct error *lexer_word(struct lexer *lexer, const char *stop, str
 bool lexer_is_name(const struct lexer *lexer, const char *name);
 // "expected WANTED, found 'x'", or the problem of a bad token.
 _must_check_ struct error *lexer_unexpected(const struct lexer *lexer, const char *wanted);
-// Steps over a token of that kind, or complains.
+// Steps over a token of that kind. Fails if the current token is another one.
 _must_check_ struct error *lexer_expect(struct lexer *lexer, enum token_kind kind,
                                         const char *wanted);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a scenario is inside: a plan in the making. Everything a rule refers to is numbered while
-// the rule is read, so that errors can show the user's own text and compiling is only layout.
+// The inside of a scenario: a plan that is being built. Everything that a rule refers to gets its
+// number while the rule is read. So errors can show the user's own text, and compiling is only
+// layout.
 #ifndef ORDEAL_SCENARIO_MODEL_H
 #define ORDEAL_SCENARIO_MODEL_H
 
@@ -69,7 +70,7 @@ _must_check_ struct error *scenario_text(struct scenario *scenario, const char *
                                          struct text *ret_text);
 _must_check_ struct error *scenario_text_of(struct scenario *scenario, const struct buffer *buffer,
                                             struct text *ret_text);
-// Numbers a pattern; equal ones get the same number.
+// Gives a pattern its number; equal patterns have the same number.
 _must_check_ struct error *scenario_intern_pattern(struct scenario *scenario, struct text library,
                                                    struct text name, uint32_t *ret_index);
 // Splits and checks `[LIBRARY:]NAME`, read from `source` at `offset`.
@@ -77,10 +78,10 @@ _must_check_ struct error *scenario_split_pattern(struct scenario *scenario,
                                                   const struct source *source, size_t offset,
                                                   struct text word, bool quoted,
                                                   struct text *ret_library, struct text *ret_name);
-// Keeps an error for the case that a plug-in's file is never found; takes it over.
+// Keeps an error, and takes it over, in case the plug-in's file is never found.
 _must_check_ struct error *scenario_note_missing(struct scenario *scenario, struct plugin *plugin,
                                                  struct error *error);
-// Finds the file of a plug-in instance, if it can be found by now.
+// Looks for the file of a plug-in instance. It is no error if it is not found yet.
 _must_check_ struct error *scenario_find_plugin(struct scenario *scenario, struct plugin *plugin);
 
 #endif

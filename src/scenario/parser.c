@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What all parse functions share (expression.h), and the making of nodes (parser.h).
+// Helpers that all parse functions share (expression.h), and functions that make nodes (parser.h).
 #include "scenario/parser.h"
 
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shared by the files that parse the levels of an expression.
+// Functions that make nodes, for the files that parse the levels of an expression.
 #ifndef ORDEAL_SCENARIO_PARSER_H
 #define ORDEAL_SCENARIO_PARSER_H
 
@@ -7,9 +7,9 @@
 
 _must_check_ struct error *node_new(struct parser *parser, enum expression_kind kind, size_t start,
                                     struct expression **ret_node);
-// Takes over from the children what holds for the whole.
+// Copies flags from the children that hold for the whole expression.
 void node_inherit(struct expression *node);
-// Operators; of constants they are constants.
+// Make operators. If the operands are constants, the result is a constant.
 _must_check_ struct error *node_unary(struct parser *parser, enum wire_op op, size_t start,
                                       const struct expression *operand,
                                       const struct expression **ret_node);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finding the shared objects of plug-in triggers.
+// Finds the shared objects of plug-in triggers.
 #include "scenario/model.h"
 
 #include "base/cleanup.h"
@@ -28,8 +28,8 @@ static struct error *add_file(struct scenario *scenario, const char *path, uint3
     return NULL;
 }
 
-// The loader would only grumble about a file that is no shared object and start the target without
-// it, so this is found out here.
+// Checks that a file is a shared object. The loader would only print a warning and start the target
+// without it.
 static struct error *check_file(const char *path)
 {
     _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -46,7 +46,7 @@ static struct error *check_file(const char *path)
     return NULL;
 }
 
-// Whether a file offers plug-in NAME: NAME.so, libNAME.so, with '-' for '_'.
+// Whether a file's name is that of plug-in NAME: NAME.so or libNAME.so, also with '-' for '_'.
 static bool file_offers(const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');
@@ -127,7 +127,8 @@ struct error *scenario_add_plugin(struct scenario *scenario, const char *path)
     TRY(check_file(real));
     uint32_t file;
     TRY(add_file(scenario, real, &file));
-    // A file named by the user goes before one found by search, also for rules read earlier.
+    // A file that the user names wins over one found by search, also for rules that were read
+    // before.
     for (size_t i = 0; i < scenario->plugins.count; i++)
         if (file_offers(real, scenario->plugins.items[i].name.chars))
             scenario->plugins.items[i].file = file;

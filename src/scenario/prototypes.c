@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What common functions of the C library take, as data. It gives arg(n) its width, path(n) its
-// meaning, `short` its count and the journal its strings. Only integer and pointer arguments are
-// listed, as letters of enum prototype_kind; of varargs functions, the ones worth showing. The last
-// column is what the function returns when it fails with an errno.
-// Sorted by byte value (tests check it), so that a look-up is a binary search.
+// The table of common functions of the C library and their arguments. It gives arg(n) its width,
+// path(n) its meaning, `short` its count and the journal its strings. It lists only integer and
+// pointer arguments, as letters of enum prototype_kind; of varargs functions, those worth showing.
+// The last column is what the function returns when it fails with an errno. It is sorted by byte
+// value, as a test checks, so that a look-up is a binary search.
 #include "scenario/tables.h"
 
 #include <fnmatch.h>
@@ -412,25 +412,25 @@ bool prototype_failure(const char *pattern, const char **ret_failure)
     return true;
 }
 
-// What is compared is the kind of value: a pointer, a size, an errno. A number of the right kind is
-// the user's business: read=0 is the end of a file.
-const char *prototype_misfit(const char *function, uint64_t value)
+// Checks only whether the value is of the right kind: a pointer, a size, an errno. A number of the
+// right kind may be what the user wants: read=0 is the end of a file.
+const char *prototype_impossible_result(const char *function, uint64_t value)
 {
     const struct prototype *prototype = prototype_find(function);
     const char *failure = prototype != NULL ? prototype->failure : NULL;
     int64_t number = (int64_t)value;
-    bool misfits = false;
+    bool impossible = false;
     if (failure == NULL)
         return NULL;
     if (failure == PROTOTYPE_ERRNO)
-        misfits = number < 0;
+        impossible = number < 0;
     else if (strcmp(failure, "NULL") == 0)
-        misfits = number != 0 && number >= -4096 && number < 4096; // no address
+        impossible = number != 0 && number >= -4096 && number < 4096; // no address
     else if (strcmp(failure, "MAP_FAILED") == 0)
-        misfits = number == 0;
+        impossible = number == 0;
     else if (strcmp(failure, "0") == 0)
-        misfits = number < 0;
-    if (!misfits)
+        impossible = number < 0;
+    if (!impossible)
         return NULL;
     return failure == PROTOTYPE_ERRNO ? "an errno" : failure;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See resolve.h. Sorts the scenario's queries by kind, asks the rooms that know, and lays the
-// answers out for the runtime. A module that no query can concern is not even opened.
+// Finds a scenario's locations and variables in one module. It sorts the queries by kind, asks elf/
+// and dwarf/, and lays out the answers for the runtime. It does not open a module that no query can
+// concern.
 #include "scenario/resolve.h"
 
 #include "base/cleanup.h"
@@ -70,7 +71,7 @@ static struct error *module_name_init(struct module_name *name, const char *path
     return name->stem != NULL ? NULL : error_no_memory();
 }
 
-// A pattern with a slash that is not absolute names the end of a path.
+// Whether a relative pattern with a slash matches the end of a path.
 static bool is_path_end(const char *path, const char *pattern)
 {
     while (strncmp(pattern, "./", 2) == 0)
@@ -152,7 +153,7 @@ static struct error *add_variable(struct work *work, const struct scenario_varia
     return NULL;
 }
 
-// The array of selectors has stopped growing: now they have addresses.
+// Sets the pointers to selectors. Call it when their array does not grow any more.
 static void link_selectors(struct work *work)
 {
     size_t at = 0;
@@ -191,15 +192,15 @@ static struct error *add_range(struct work *work, unsigned query, uint64_t lo, u
     return NULL;
 }
 
-// Code [lo, hi) to return addresses: that of a call in it lies one instruction further, so at least
-// one byte, and at most right behind the end.
+// Turns code [lo, hi) into the range of its return addresses. A call returns to the instruction
+// behind it: at least one byte further, and at most right behind the end.
 static struct error *add_code(void *context, unsigned query, uint64_t lo, uint64_t hi)
 {
     return lo < hi && hi != UINT64_MAX ? add_range(context, query, lo + 1, hi + 1) : NULL;
 }
 
-// People take a site's offset from a disassembly, where it is the call's, or from a report, where
-// it is the return address. If it may be either, it is taken for both.
+// A site's offset may come from a disassembly, where it is the call's, or from a report, where it
+// is the return address. If it can be either, it counts as both.
 static struct error *resolve_site(struct work *work, unsigned query, uint64_t offset)
 {
     const unsigned char *code;
@@ -288,7 +289,8 @@ static int compare_ranges(const void *left, const void *right)
     return (a->lo > b->lo) - (a->lo < b->lo);
 }
 
-// Aliases, split-off parts and neighbouring rows give overlapping and adjacent ranges: join them.
+// Joins ranges that overlap or touch. Aliases, split-off parts of functions and neighbouring rows
+// of line tables give such ranges.
 static void join_ranges(struct work *work)
 {
     struct wire_range *ranges = work->ranges.items;
@@ -340,9 +342,10 @@ static struct error *open_module(const char *path, struct dwarf_module **ret_mod
     return NULL;
 }
 
-// A bare name means the program's variable, or one of a library that carries debug information of
-// its own. The system's libraries have thousands of variables: those are named with their module.
-static void drop_strangers(const struct scenario *scenario, struct work *work)
+// Drops variables without a module from modules that they cannot be in. A bare name means a
+// variable of the program, or of a library that has its own debug information. The system's
+// libraries have thousands of variables, which must be named with their module.
+static void drop_foreign_variables(const struct scenario *scenario, struct work *work)
 {
     const struct elf_facts *facts = elf_object_facts(work->object);
     if ((facts->executable && facts->soname == NULL) || facts->has_debug_info)
@@ -367,7 +370,7 @@ struct error *resolve_module(const struct scenario *scenario, const char *path, 
             .found = add_location, .copied = holds_copy, .context = &work};
         TRY(open_module(file, &module));
         work.object = dwarf_module_object(module);
-        drop_strangers(scenario, &work);
+        drop_foreign_variables(scenario, &work);
         TRY(resolve_sites(scenario, &work));
         TRY(dwarf_functions_find(module, work.functions.items, work.functions.count, add_code,
                                  &work));
@@ -377,21 +380,21 @@ struct error *resolve_module(const struct scenario *scenario, const char *path, 
     return lay_out(&work, ret_bytes);
 }
 
-// What is known about one variable while it is searched for.
-struct verdict {
+// The result of a search for one variable.
+struct variable_search {
     const char *why;
     bool found;
 };
 
 static struct error *note_found(void *context, const struct dwarf_variable *variable)
 {
-    ((struct verdict *)context)->found = true;
+    ((struct variable_search *)context)->found = true;
     return NULL;
 }
 
 static void note_missed(void *context, unsigned number, const char *why)
 {
-    ((struct verdict *)context)->why = why;
+    ((struct variable_search *)context)->why = why;
 }
 
 struct error *resolve_explain_variable(const struct scenario *scenario, size_t index,
@@ -399,13 +402,13 @@ struct error *resolve_explain_variable(const struct scenario *scenario, size_t i
 {
     _cleanup_(work_deinit) struct work work = {0};
     _cleanup_(close_module) struct dwarf_module *module = NULL;
-    struct verdict verdict = {.why = "there is no variable of that name"};
+    struct variable_search search = {.why = "there is no variable of that name"};
     struct dwarf_variable_listener listener = {
-        .found = note_found, .missed = note_missed, .context = &verdict};
+        .found = note_found, .missed = note_missed, .context = &search};
     TRY(open_module(path, &module));
     TRY(add_variable(&work, scenario_variable(scenario, index), 0));
     link_selectors(&work);
     TRY(dwarf_variables_find(module, work.variables.items, 1, &listener));
-    *ret_why = verdict.found ? NULL : verdict.why;
+    *ret_why = search.found ? NULL : search.why;
     return NULL;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See rule.h.
+// Adds a rule that was read to the scenario: checks its actions, composes its texts and compiles
+// its condition.
 #include "scenario/rule.h"
 
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A rule in the making, and how it joins the scenario.
+// A rule while it is read, and how it is added to the scenario.
 #ifndef ORDEAL_SCENARIO_RULE_H
 #define ORDEAL_SCENARIO_RULE_H
 
@@ -17,15 +17,16 @@ struct draft {
     struct text name;
     unsigned arguments; // how many the user says there are
 };
+// Checks a draft, compiles it and adds it. Errors show the place in the user's text.
 _must_check_ struct error *rule_add(struct scenario *scenario, struct draft *draft);
 
-// Reads one rule in strace's spelling, if the text is in it.
+// Whether a text is in strace's spelling, and reading it.
 bool strace_is(const struct source *source);
 _must_check_ struct error *strace_add(struct scenario *scenario, const struct source *source);
-// Reads one SPEC, in either spelling.
+// Reads one SPEC in either spelling.
 _must_check_ struct error *spec_add(struct scenario *scenario, const struct source *source,
                                     const struct named_triggers *names);
-// A piece of the source without blanks around it, line breaks within it as blanks.
+// A piece of the source without blanks around it; line breaks within it become blanks.
 _must_check_ struct error *spec_trimmed(struct scenario *scenario, const struct source *source,
                                         size_t start, size_t end, struct text *ret_text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See scenario.h: creation, look-up and the tables that rules share.
+// Makes scenarios, answers questions about their rules, and keeps the tables that rules share.
 #include "scenario/model.h"
 
 #include "base/cleanup.h"
@@ -85,7 +85,7 @@ struct error *scenario_intern_pattern(struct scenario *scenario, struct text lib
 struct error *scenario_add_watch(struct scenario *scenario, const char *spec,
                                  enum scenario_watch kind)
 {
-    size_t before = scenario->patterns.count; // others mean what they say
+    size_t before = scenario->patterns.count; // older patterns keep their flags
     TRY(scenario_add_spec(scenario, spec));
     for (size_t i = before; i < scenario->patterns.count; i++)
         scenario->patterns.items[i].flags |=
@@ -105,7 +105,7 @@ void scenario_watch_descriptor(struct scenario *scenario, unsigned argument)
     last_rule(scenario)->wire.descriptor = (uint16_t)(argument <= WIRE_ARGUMENTS ? argument : 0);
 }
 
-struct error *scenario_spare_stacks(struct scenario *scenario, const char *module, uint64_t offset)
+struct error *scenario_add_stackless(struct scenario *scenario, const char *module, uint64_t offset)
 {
     struct rule *rule = last_rule(scenario);
     const char *function = scenario->patterns.items[rule->pattern].name.chars;
@@ -183,7 +183,7 @@ struct scenario_rule_view scenario_rule(const struct scenario *scenario, size_t 
     };
 }
 
-// A library pattern is compared with the file's name and with its stem: libc.so.6 is also libc.
+// Compares a library pattern with the file's name and with its stem: libc.so.6 is also libc.
 static bool library_covers(const char *pattern, const char *file)
 {
     const char *name = file_base_name(file);
@@ -208,13 +208,13 @@ bool scenario_rule_covers(const struct scenario *scenario, size_t index, const c
            (pattern->library.size == 0 || library_covers(pattern->library.chars, library_file));
 }
 
-const char *scenario_rule_misfit(const struct scenario *scenario, size_t index,
-                                 const char *function)
+const char *scenario_rule_impossible_result(const struct scenario *scenario, size_t index,
+                                            const char *function)
 {
     const struct wire_rule *rule = &scenario->rules.items[index].wire;
     if (!(rule->actions & WIRE_RETURN) || rule->value_kind != WIRE_VALUE_INTEGER)
         return NULL;
-    return prototype_misfit(function, rule->value[0]);
+    return prototype_impossible_result(function, rule->value[0]);
 }
 
 static bool uses(const struct scenario *scenario, enum wire_op op)

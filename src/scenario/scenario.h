@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Scenarios: what to inject, where and when, as the user wrote it, and its compilation to a plan.
+// Scenarios: what to inject, where and when. A scenario is read from what the user wrote and
+// compiled to a plan. Functions that read fail with an error that shows the place in the user's
+// text.
 #ifndef ORDEAL_SCENARIO_SCENARIO_H
 #define ORDEAL_SCENARIO_SCENARIO_H
 
@@ -17,22 +19,24 @@ void scenario_free(struct scenario *scenario);
 
 // Adds the rules of one --inject argument: native spelling or strace's.
 _must_check_ struct error *scenario_add_spec(struct scenario *scenario, const char *spec);
-// Likewise, for functions that are only watched: more than the one of that name, or less.
+// The same for rules that only watch functions. `kind` says which functions or calls are meant.
 enum scenario_watch {
-    SCENARIO_WATCH_VARIANTS, // what wire/names.h makes of its name, too
-    SCENARIO_WATCH_OUTSIDE,  // only calls that leave the caller's module, not to the C library
+    SCENARIO_WATCH_VARIANTS, // also the variants of its name, see wire/names.h
+    SCENARIO_WATCH_OUTSIDE,  // only calls into another module that is not the C library
 };
 _must_check_ struct error *scenario_add_watch(struct scenario *scenario, const char *spec,
                                               enum scenario_watch kind);
-// What to record with the stacks of the calls that the last rule watches: which kinds of
-// descriptors they get, by the 1-based argument that is one; and that stacks of its function, which
-// is no glob, need not be told apart where calls return to a place in a module.
+// The last rule also records which kinds of descriptors its calls get: `argument` is the 1-based
+// argument that is a descriptor.
 void scenario_watch_descriptor(struct scenario *scenario, unsigned argument);
-_must_check_ struct error *scenario_spare_stacks(struct scenario *scenario, const char *module,
-                                                 uint64_t offset);
-// Adds the rules of a scenario file; YAML or the LFI article's XML, told apart by content.
+// Recording with stacks leaves them out at one call site: calls of the last rule's function, which
+// must be no glob, that return to this place of a module.
+_must_check_ struct error *scenario_add_stackless(struct scenario *scenario, const char *module,
+                                                  uint64_t offset);
+// Adds the rules of a scenario file. Its content tells whether it is YAML or the XML of the LFI
+// article.
 _must_check_ struct error *scenario_add_file(struct scenario *scenario, const char *path);
-// Same for a text already in memory; `name` is for error messages.
+// The same for a text in memory; `name` is for error messages.
 _must_check_ struct error *scenario_add_yaml(struct scenario *scenario, const char *name,
                                              const char *text, size_t size);
 _must_check_ struct error *scenario_add_xml(struct scenario *scenario, const char *name,
@@ -52,12 +56,13 @@ struct scenario_rule_view scenario_rule(const struct scenario *scenario, size_t 
 // Whether pattern `library:function` of a rule covers a function defined by a library file.
 bool scenario_rule_covers(const struct scenario *scenario, size_t index, const char *library_file,
                           const char *function);
-// What `function` returns when it fails ("NULL", …) if what the rule has it return is surely
-// nothing that it ever returns; else NULL.
-const char *scenario_rule_misfit(const struct scenario *scenario, size_t index,
-                                 const char *function);
+// If the rule makes `function` return what it certainly never returns: what it returns when it
+// fails
+// ("NULL", …). Otherwise NULL.
+const char *scenario_rule_impossible_result(const struct scenario *scenario, size_t index,
+                                            const char *function);
 
-// Whether a condition asks for the seed: it draws random numbers, or a plug-in may.
+// Whether a condition needs the seed: it draws random numbers, or a plug-in may.
 bool scenario_uses_seed(const struct scenario *scenario);
 bool scenario_uses_plugins(const struct scenario *scenario);
 // The seed a scenario file asks for; false if none does.
@@ -105,19 +110,20 @@ struct scenario_variable {
 size_t scenario_variable_count(const struct scenario *scenario);
 const struct scenario_variable *scenario_variable(const struct scenario *scenario, size_t index);
 
-// Plug-in triggers: files to load into the target. `name` of plugin(name, …) must match a file
-// given with scenario_add_plugin (by its stem) or be found as NAME.so beside the scenario file or
+// Plug-in triggers: files to load into the target. The name in plugin(NAME, …) must match a file
+// given with scenario_add_plugin(), by its stem, or be found as NAME.so beside the scenario file or
 // in the directories of ORDEAL_PLUGIN_PATH.
 _must_check_ struct error *scenario_add_plugin(struct scenario *scenario, const char *path);
 size_t scenario_plugin_count(const struct scenario *scenario);
 const char *scenario_plugin_file(const struct scenario *scenario, size_t index);
 
-// Calls from sanitizers' libraries and all of valgrind's launcher are left alone, unless a
-// condition names one of them or the second function was called.
+// Calls from sanitizers' libraries, and all calls of valgrind's launcher, are left alone unless a
+// condition names one of them or scenario_include_sanitizers() was called.
 bool scenario_names_sanitizers(const struct scenario *scenario);
 void scenario_include_sanitizers(struct scenario *scenario);
 
-// Compiles everything to a plan (wire/plan.h).
+// Compiles everything to a plan (wire/plan.h), which the caller releases. Fails if a plug-in's file
+// was not found.
 _must_check_ struct error *scenario_compile(const struct scenario *scenario, uint64_t seed,
                                             struct buffer *ret_plan);
 

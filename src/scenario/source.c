@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See source.h. Only ever runs on the way to an error message, so it favours simplicity over speed.
+// Makes errors that point at a place in the user's text. It only runs when there is an error to
+// report, so it is simple and not fast.
 #include "scenario/source.h"
 
 #include "base/cleanup.h"
@@ -21,8 +22,9 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// A scalar's characters appear in the file in order, with quotes, indentation, line breaks and
-// backslashes between them: walk both texts side by side.
+// Where a character of a scalar stands in the file. A scalar's characters appear there in order,
+// with quotes, indentation, line breaks and backslashes between them, so this walks both texts side
+// by side.
 static size_t scalar_position(const struct source *source, size_t offset)
 {
     size_t at = source->base, end = source->file_size;

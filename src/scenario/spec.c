@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The native spelling of a rule: FUNCTION=ACTION, ACTION... when CONDITION.
+// Reads the native spelling of a rule: FUNCTION=ACTION, ACTION... when CONDITION.
 #include "scenario/rule.h"
 
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// strace's spelling of an injection: FUNCTION[,FUNCTION...]:error=EIO:when=3+2 and so on.
+// Reads strace's spelling of an injection: FUNCTION[,FUNCTION...]:error=EIO:when=3+2 and so on.
 #include "scenario/rule.h"
 
 #include "base/cleanup.h"
@@ -20,7 +20,7 @@ static size_t find_key(const char *text, size_t size)
     return i;
 }
 
-// Whether what stands before the ':' is surely no library: a list, or a well-known function.
+// Whether the text before the ':' is certainly no library: a list, or a well-known function.
 static bool names_functions(const char *text, size_t size)
 {
     char name[64];
@@ -62,7 +62,8 @@ static struct error *parse_result(struct parser *parser, struct actions *actions
     return NULL;
 }
 
-// error= says only the errno: what is returned with it, or instead, depends on the function.
+// error= gives only the errno. What the function returns with it, or instead of it, depends on the
+// function.
 static struct error *fill_failure(struct scenario *scenario, const struct source *source,
                                   size_t start, struct draft *draft)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Facts as data: named numbers, and what common library functions take.
+// Tables of facts: named numbers, and the arguments of common library functions.
 #ifndef ORDEAL_SCENARIO_TABLES_H
 #define ORDEAL_SCENARIO_TABLES_H
 
@@ -45,14 +45,14 @@ extern const char PROTOTYPE_ERRNO[];
 size_t prototype_count(void);
 const struct prototype *prototype_at(size_t index);
 const struct prototype *prototype_find(const char *name);
-// What the functions of a name or glob return when they fail, as in struct prototype; NULL if it is
-// not known of any. False if they differ in it.
+// What the functions of a name or glob return when they fail, as in struct prototype; NULL if that
+// is not known for any of them. False if they return different things.
 bool prototype_failure(const char *pattern, const char **ret_failure);
 // The number that a failure stands for when the errno is `error`.
 int64_t prototype_failure_value(const char *failure, int error);
-// What a function fails with if the value is surely nothing that it returns: "NULL", "an errno", …;
-// NULL if the value is possible or nothing is known.
-const char *prototype_misfit(const char *function, uint64_t value);
+// If a function certainly never returns the value: what it returns when it fails, as "NULL" or "an
+// errno". NULL if the value is possible or nothing is known.
+const char *prototype_impossible_result(const char *function, uint64_t value);
 // The kind of argument `number` (1-based), or 0 when unknown.
 char prototype_argument(const struct prototype *prototype, unsigned number);
 // "a size", "a descriptor", …

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See texts.h.
+// Interns strings: equal ones are kept once.
 #include "scenario/texts.h"
 
 #include "base/cleanup.h"

@@ -20,6 +20,8 @@ struct strings {
     struct map by_hash;
     uint64_t bytes; // of the table so far
 };
+// The string with these characters, which are copied into the arena if they are new. Fails when all
+// texts together become too large for a plan.
 _must_check_ struct error *strings_intern(struct strings *strings, struct arena *arena,
                                           const char *chars, size_t size, struct text *ret_text);
 void strings_deinit(struct strings *strings);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Triggers about the arguments of the call: arg, fd, path.
+// The triggers about the arguments of the call: arg, fd, path.
 #include "base/cleanup.h"
 #include "scenario/trigger-kind.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The inside of a trigger: how its text is read and what code it becomes. One descriptor per
-// trigger in a trigger-*.c file, one line in triggers.c; docs/HOWTO-add-a-trigger.md is the recipe.
+// The inside of a trigger: how its text is parsed and what code it becomes. Each trigger is one
+// descriptor in a trigger-*.c file and one line in triggers.c; docs/HOWTO-add-a-trigger.md is the
+// recipe.
 #ifndef ORDEAL_SCENARIO_TRIGGER_KIND_H
 #define ORDEAL_SCENARIO_TRIGGER_KIND_H
 
@@ -21,11 +22,11 @@ struct trigger_kind {
     // NULL: none.
     uint32_t (*site)(const struct scenario *scenario, const struct expression *node);
     bool is_count;      // its value is the occurrence number
-    bool is_match;      // its value is a number from 1 on that must be asked for once only
+    bool is_match;      // its value is a number from 1 on, and code may ask for it once only
     bool is_duration;   // its value is compared with durations, never with bare numbers
-    bool sees_calls;    // its answer depends on which calls it was asked about: never ask twice for
-                        // one call, never skip one
-    bool conjunct_only; // may stand only as a term of the whole condition's conjunction
+    bool sees_calls;    // its answer depends on the calls it was asked about before: ask exactly
+                        // once for each call
+    bool conjunct_only; // may stand only as a term of the condition's top-level `and`s
 };
 
 extern const struct trigger_kind trigger_after, trigger_arg, trigger_caller, trigger_count,
@@ -35,7 +36,7 @@ extern const struct trigger_kind trigger_after, trigger_arg, trigger_caller, tri
 
 extern const struct vocabulary trigger_vocabulary;
 
-// (P): leaves the probability in the node's number, as WIRE_OP_RANDOM has it.
+// Parses (P) and leaves the probability in the node's number, as WIRE_OP_RANDOM takes it.
 _must_check_ struct error *trigger_parse_random(struct parser *parser, struct expression *node);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Triggers decided elsewhere: remote by a coordinator, plugin by code of the user's own.
+// The triggers that are decided elsewhere: `remote` by a coordinator, `plugin` by the user's code.
 #include "base/cleanup.h"
 #include "scenario/trigger-kind.h"
 
@@ -108,7 +108,7 @@ static struct error *parse_plugin(struct parser *parser, struct expression *node
     plugin.name = name.text;
     TRY(parse_parameters(parser, &plugin));
     TRY(parse_close(parser));
-    // A named instance is shared by all who name it alike; one without a name stands alone.
+    // All uses of one instance name share the instance. Without a name, each use has its own.
     uint32_t found = MAP_NONE;
     uint64_t key = (uint64_t)plugin.name.offset << 32 | plugin.instance.offset;
     if (plugin.instance.size != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Triggers about the call stack: caller, stack, new_stack; and the frames they name.
+// The triggers about the call stack: caller, stack, new_stack; and the parser of frames.
 #include "base/cleanup.h"
 #include "scenario/trigger-kind.h"
 

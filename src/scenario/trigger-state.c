@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Triggers about who calls and what went before: holding_mutex, after, thread, process.
+// The triggers about the calling thread and earlier calls: holding_mutex, after, thread, process.
 #include "base/cleanup.h"
 #include "scenario/trigger-kind.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The trigger about the program's own variables: var(...).
+// The trigger about the program's own variables: var(...), and the parser of variable names.
 #include "base/cleanup.h"
 #include "scenario/trigger-kind.h"
 

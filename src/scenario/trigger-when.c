@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Triggers about the moment: count, match, once, random, time.
+// The triggers about which call it is and when: count, match, once, random, time.
 #include "base/cleanup.h"
 #include "scenario/trigger-kind.h"
 

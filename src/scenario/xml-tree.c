@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See xml-tree.h. A scenario of the LFI article is a sequence of elements without a root, which is
-// not XML: the reader feeds expat a root of its own around it.
+// Reads XML into a tree with expat. A scenario of the LFI article is a sequence of elements without
+// a root, which is not XML. So the reader gives expat a root around it.
 #include "scenario/xml-tree.h"
 
 #include "base/cleanup.h"

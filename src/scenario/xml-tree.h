@@ -19,14 +19,14 @@ struct xml_node {
     struct xml_node *parent, *first, *last, *next;
 };
 
-// Reads a file into the arena. There need not be one root element: the result is a node without
-// name that holds all the outermost ones.
+// Reads a file into the arena. It need not have a single root element: the result is a node without
+// a name that holds all outermost elements. Errors show the place in the file.
 _must_check_ struct error *xml_tree_read(const struct source *file, struct arena *arena,
                                          struct xml_node **ret_root);
 
 // The value of an attribute, or NULL.
 const char *xml_attribute(const struct xml_node *node, const char *name);
-// What is parsed when an attribute's value is read, so that errors point into the file.
+// The source to parse an attribute's value from, so that errors point into the file.
 struct source xml_attribute_source(const struct source *file, const struct xml_node *node,
                                    const char *name);
 

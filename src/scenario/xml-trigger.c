@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The trigger classes of the LFI article in terms of the native language. A class that is not known
-// here is a plug-in.
+// Translates the trigger classes of the LFI article to the native language. A class that is not
+// known here is a plug-in.
 #include "scenario/xml.h"
 
 #include "base/cleanup.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Scenario files of the LFI article: <trigger> declares, <function> associates. Triggers within one
-// <function> are joined by `and`; several <function>s with the same name are alternatives.
+// Reads scenario files of the LFI article: <trigger> declares a trigger, <function> uses it.
+// Triggers within one <function> are joined by `and`; several <function>s with the same name are
+// alternatives.
 #include "scenario/xml.h"
 
 #include "base/cleanup.h"
@@ -89,7 +90,7 @@ static struct source derived_source(const struct xml_reader *reader, const struc
     return source;
 }
 
-// A class that turns out to have no plug-in may be a stock class misspelled.
+// Makes the error for a class that is no stock class and has no plug-in: perhaps it is misspelled.
 static struct error *explain_missing(struct xml_reader *reader, const struct xml_node *node,
                                      const char *class_)
 {

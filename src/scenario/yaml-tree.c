@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See yaml-tree.h. libyaml's event interface does the reading; its marks count characters, so the
-// reader keeps in step by counting characters in the bytes.
+// Reads YAML into a tree with libyaml's events. libyaml gives positions in characters, so the
+// reader counts characters to know the bytes.
 #include "scenario/yaml-tree.h"
 
 #include "base/cleanup.h"

@@ -22,13 +22,13 @@ struct yaml_node {
     struct yaml_node *first, *next; // children; of a mapping: key, value, key, value, …
 };
 
-// Reads the one document of a file into the arena. NULL for an empty document. Refuses what
-// scenarios have no use for: anchors, aliases, tags, a second document, deep nesting, keys given
-// twice.
+// Reads the document of a file into the arena; NULL for an empty document. Refuses what scenarios
+// do not need: anchors, aliases, tags, a second document, deep nesting, duplicate keys. Errors show
+// the place in the file.
 _must_check_ struct error *yaml_tree_read(const struct source *file, struct arena *arena,
                                           struct yaml_node **ret_root);
 
-// What is parsed when a scalar's text is read, so that errors point into the file.
+// The source to parse a scalar's text from, so that errors point into the file.
 struct source yaml_scalar_source(const struct source *file, const struct yaml_node *scalar);
 
 #endif

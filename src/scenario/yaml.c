@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Scenario files in YAML:
+// Reads scenario files in YAML:
 //   seed: 7
 //   plugins: [odd_size.so]
 //   triggers: {late: time > 2s}
@@ -142,7 +142,7 @@ static struct error *read_number(struct yaml_reader *reader, const struct yaml_n
     return end_scalar(&parser);
 }
 
-// true: half; a number: at most so much; {argument: N, limit: M}
+// true: half of it; a number: at most that much; {argument: N, limit: M}
 static struct error *read_short(struct yaml_rule *rule, const struct yaml_node *node)
 {
     static const char *const known[] = {"argument", "limit", NULL};
@@ -214,7 +214,7 @@ static struct error *read_watch(struct yaml_rule *rule, const struct yaml_node *
     return NULL;
 }
 
-// true: the function is called as well; false: it is not, whatever is usual
+// true: the function is called as well; false: it is not. Both override what is usual.
 static struct error *read_performed(struct yaml_rule *rule, const struct yaml_node *node)
 {
     bool yes = is_text(node, "true") || is_text(node, "yes");

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/guard.h"
+#include "base/protected-files.h"
 #include "base/timeouts.h"
 #include "store/internal.h"
 #include "store/older.h"
@@ -264,7 +264,7 @@ static void close_file(struct store *store, bool discard)
     if (store->owner != getpid())
         return;
     if (store->path != NULL)
-        each_file(store, ALL_FILES, guard_remove);
+        each_file(store, ALL_FILES, protected_files_remove);
     store_rollback(store);
     for (unsigned i = 0; i < QUERIES; i++)
         sqlite3_finalize(store->idle[i]);
@@ -296,7 +296,7 @@ struct error *store_open(const char *path, enum store_mode mode, struct store **
         close_file(TAKE(store), discard);
         return error;
     }
-    each_file(store, ALL_FILES, guard_add);
+    each_file(store, ALL_FILES, protected_files_add);
     *ret_store = TAKE(store);
     return NULL;
 }

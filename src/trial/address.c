@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See address.h.
+// Parses the coordinator's address, listens on it and connects to it.
 #include "trial/address.h"
 
 #include "base/cleanup.h"
@@ -31,7 +31,7 @@ static struct error *parse_path(const char *text, struct address_list *ret_list)
     return NULL;
 }
 
-// getaddrinfo() takes larger numbers, and only their last 16 bits.
+// getaddrinfo() accepts larger numbers and keeps only their last 16 bits.
 static bool is_port_too_large(const char *port)
 {
     char *end;
@@ -176,7 +176,7 @@ static struct error *connect_to(const struct address *address, uint64_t timeout_
         code = errno == EINPROGRESS ? wait_connected(handle, timeout_ns) : errno;
     if (code != 0)
         return error_from_errno(code, "cannot reach the coordinator at %s", text);
-    // A question is one small packet, and its answer is waited for.
+    // A question is one small packet, and the target waits for its answer.
     if (family != AF_UNIX)
         setsockopt(handle, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     *ret_socket = handle;

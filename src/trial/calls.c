@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See calls.h. Rows that cannot be right are left out and counted as lost; rows with the same key
-// are added up.
+// Reads the table of calls out of a region. Rows that cannot be right are left out and counted as
+// lost. Rows with the same key are added up.
 #include "trial/calls.h"
 
 #include "base/cleanup.h"
@@ -13,7 +13,7 @@
 struct reading {
     const struct wire_view *view;
     struct calls calls;
-    uint32_t *processes, *functions; // from the region's numbers to ours
+    uint32_t *processes, *functions; // from the region's row numbers to indexes of `calls`
     const char *modules[WIRE_MODULES];
 };
 
@@ -73,7 +73,7 @@ static struct error *read_functions(struct reading *reading)
         struct calls_function function = {0};
         TRY(keep(reading, row->name, sizeof row->name, &function.name));
         TRY(module_path(reading, row->library, &function.library));
-        // Two processes may have entered it at the same time.
+        // Two processes may have added the same function at the same time.
         size_t at = 0;
         for (; at < reading->calls.functions.count; at++)
             if (strcmp(reading->calls.functions.items[at].name, function.name) == 0 &&
@@ -153,7 +153,7 @@ static void sort(struct calls *calls, int (*order)(const void *, const void *))
         qsort(calls->rows.items, calls->rows.count, sizeof *calls->rows.items, order);
 }
 
-// Adds up rows of one key, and those of one process and function.
+// Makes one row of all rows with one key, and one total for each process and function.
 static struct error *add_up(struct calls *calls)
 {
     sort(calls, by_key);
@@ -195,7 +195,7 @@ static int by_number(const void *a, const void *b)
 {
     const struct numbered *x = a, *y = b;
     COMPARE(x->process.number, y->process.number);
-    COMPARE(x->before, y->before); // rows of one process are taken in the order of time
+    COMPARE(x->before, y->before); // a process takes its rows in the order of time
     return 0;
 }
 

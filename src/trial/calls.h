@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The calls of a trial with record_calls: who called what from where, how often. Owns its strings,
-// so it may outlive the view. Only functions that have a rule are recorded ("read watch" is one).
+// The calls of a trial with record_calls: who called what from where, and how often. Only functions
+// that have a rule are recorded ("read watch" is a rule). It owns its strings and may outlive the
+// view.
 #ifndef ORDEAL_TRIAL_CALLS_H
 #define ORDEAL_TRIAL_CALLS_H
 
@@ -11,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// A process while it runs one program. exec makes another one of it, with the same number, whose
-// calls are counted from 1 again; a forked child goes on counting where its parent was.
+// A process while it runs one program. After exec it is another entry with the same number, and its
+// calls are counted from 1 again. A forked child continues its parent's counts.
 struct calls_process {
     uint32_t number; // process(n) in conditions
     uint32_t pid;
@@ -25,7 +26,7 @@ struct calls_function {
     const char *library; // path of the file that defines it; "" if unknown
 };
 
-// All calls of a function by one process from one site, with one stack where those are told apart.
+// All calls of a function by one process from one site; with record_stacks, those with one stack.
 struct calls_row {
     uint32_t process;   // index into processes
     uint32_t function;  // index into functions
@@ -33,7 +34,7 @@ struct calls_row {
     uint64_t offset;    // link-time address the call returns to; absolute without a module
     uint64_t stack;     // hash, the same for the same path through the same builds; 0: not recorded
     uint64_t count;
-    uint64_t first; // occurrence number of the first of them: `count` in conditions
+    uint64_t first; // occurrence number of the first call: `count` in conditions
     uint32_t kinds; // of descriptors, as in struct wire_call
 };
 
@@ -52,7 +53,8 @@ struct calls {
     ARRAY(char *) strings;
 };
 
-// Reads what targets wrote, whatever it is. Empty if the trial did not record.
+// Reads what targets wrote, which may be any bytes. Empty if the trial recorded no calls. Fails
+// only when memory is short.
 _must_check_ struct error *calls_read(const struct wire_view *view, struct calls *ret_calls);
 void calls_deinit(struct calls *calls);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps count of the nodes and their questions, and asks the rules.
+// Keeps the list of nodes, counts their questions and asks the rules in order. Nodes and names are
+// never forgotten, so both lists are limited.
 #include "trial/coordinator-state.h"
 
 #include "base/array.h"
@@ -22,22 +23,22 @@ struct topic_node {
     uint64_t count;
 };
 
-// A name of remote(NAME).
+// A NAME of remote(NAME), and who asked for it how often.
 struct topic {
     char *name;
     uint64_t count;
     ARRAY(struct topic_node) nodes;
 };
 
-struct rule {
-    struct decision *decision;
+struct turn_rule {
+    struct coordinator_rule *rule;
     size_t turn; // node whose turn it is, or was when it left
 };
 
 struct coordinator_state {
     ARRAY(struct node) nodes;
     ARRAY(struct topic) topics;
-    ARRAY(struct rule) rules;
+    ARRAY(struct turn_rule) rules;
     uint64_t connected; // nodes with a connection
     uint64_t random;
     uint64_t questions, yes;
@@ -57,8 +58,8 @@ struct error *coordinator_state_new(const char *const *rules, size_t rule_count,
         rule_count = 1;
     }
     for (size_t i = 0; error == NULL && i < rule_count; i++) {
-        struct rule *rule = ARRAY_ADD(&state->rules);
-        error = rule != NULL ? decision_new(rules[i], &rule->decision) : error_no_memory();
+        struct turn_rule *rule = ARRAY_ADD(&state->rules);
+        error = rule != NULL ? coordinator_rule_new(rules[i], &rule->rule) : error_no_memory();
     }
     if (error != NULL)
         coordinator_state_free(state);
@@ -78,7 +79,7 @@ void coordinator_state_free(struct coordinator_state *state)
         ARRAY_DEINIT(&state->topics.items[i].nodes);
     }
     for (size_t i = 0; i < state->rules.count; i++)
-        decision_free(state->rules.items[i].decision);
+        coordinator_rule_free(state->rules.items[i].rule);
     ARRAY_DEINIT(&state->nodes);
     ARRAY_DEINIT(&state->topics);
     ARRAY_DEINIT(&state->rules);
@@ -142,7 +143,7 @@ static struct error *find_topic(struct coordinator_state *state, const char *nam
 }
 
 static struct error *count_question(struct coordinator_state *state, const char *name, size_t node,
-                                    struct decision_question *question)
+                                    struct coordinator_question *question)
 {
     struct topic *topic = NULL;
     TRY(find_topic(state, name, &topic));
@@ -161,8 +162,9 @@ static struct error *count_question(struct coordinator_state *state, const char 
     return NULL;
 }
 
-// The node whose turn it is: the first from `turn` on that is connected. The asking one is.
-static size_t whose_turn(const struct coordinator_state *state, const struct rule *rule)
+// The node whose turn it is: the first connected one from `turn` on. There is one, since the asking
+// node is connected.
+static size_t whose_turn(const struct coordinator_state *state, const struct turn_rule *rule)
 {
     for (size_t i = 0; i < state->nodes.count; i++) {
         size_t node = (rule->turn + i) % state->nodes.count;
@@ -173,7 +175,7 @@ static size_t whose_turn(const struct coordinator_state *state, const struct rul
 }
 
 struct error *coordinator_state_ask(struct coordinator_state *state, const char *name,
-                                    struct decision_question *question, const char **ret_rule)
+                                    struct coordinator_question *question, const char **ret_rule)
 {
     size_t node = find_node(state, question->node);
     if (node == state->nodes.count)
@@ -184,16 +186,16 @@ struct error *coordinator_state_ask(struct coordinator_state *state, const char 
     state->questions++;
     *ret_rule = NULL;
     for (size_t i = 0; i < state->rules.count; i++) {
-        struct rule *rule = &state->rules.items[i];
-        if (fnmatch(decision_name(rule->decision), name, 0) != 0)
+        struct turn_rule *rule = &state->rules.items[i];
+        if (fnmatch(coordinator_rule_name(rule->rule), name, 0) != 0)
             continue;
         question->turn = whose_turn(state, rule) == node;
-        if (!decision_ask(rule->decision, question))
+        if (!coordinator_rule_ask(rule->rule, question))
             continue;
-        if (decision_takes_turns(rule->decision))
+        if (coordinator_rule_uses_turn(rule->rule))
             rule->turn = (node + 1) % state->nodes.count;
         state->yes++;
-        *ret_rule = decision_text(rule->decision);
+        *ret_rule = coordinator_rule_text(rule->rule);
         return NULL;
     }
     return NULL;

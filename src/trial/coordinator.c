@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See coordinator.h: sockets and lines. What the lines mean is in coordinator-state.c. Nothing a
-// peer does may stop the others: input and output are bounded, and a peer that breaks the rules is
-// closed.
+// Serves the coordinator's connections: reads lines and writes answers. coordinator-state.c decides
+// what to answer. No peer may stop the others: input and output are bounded, and a peer that breaks
+// the protocol is disconnected.
 #include "trial/coordinator.h"
 
 #include "base/array.h"
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/timeouts.h"
 #include "trial/coordinator-state.h"
-#include "trial/line.h"
+#include "trial/protocol.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -23,15 +23,15 @@
 #define OUTPUT_LIMIT (1u << 16)
 #define FRAMES       64
 #define NODE_NAME    255
-#define ADMITTED     64 // at once, before those that are there are served again
+#define ADMITTED     64 // new peers at most, before the others are served again
 
 struct peer {
     int socket;
-    bool closing;      // once its output is written
-    uint64_t since_ns; // when it came, or when it was told to go
+    bool closing;      // to be closed once its output is written
+    uint64_t since_ns; // when it connected, or when it was refused
     char *node;        // after HELLO
     size_t received;
-    char *input; // LINE_MAX_SIZE
+    char *input; // PROTOCOL_LINE_SIZE
     struct buffer output;
 };
 
@@ -124,13 +124,13 @@ static void refuse(struct coordinator *coordinator, struct peer *peer, const cha
 // HELLO 1 NODE
 static struct error *greet(struct coordinator *coordinator, struct peer *peer, char *cursor)
 {
-    const char *version = line_word(&cursor), *node = line_word(&cursor);
-    if (version == NULL || node == NULL || *node == '\0' || line_word(&cursor) != NULL ||
+    const char *version = protocol_next_word(&cursor), *node = protocol_next_word(&cursor);
+    if (version == NULL || node == NULL || *node == '\0' || protocol_next_word(&cursor) != NULL ||
         peer->node != NULL || strlen(node) > NODE_NAME)
         return refuse(coordinator, peer,
                       "expected HELLO 1 NODE, once, with a name of at most 255 bytes"),
                NULL;
-    if (strcmp(version, LINE_PROTOCOL_TEXT) != 0)
+    if (strcmp(version, PROTOCOL_VERSION_TEXT) != 0)
         return refuse(coordinator, peer, "this coordinator speaks protocol 1"), NULL;
     _cleanup_free_ char *copy = strdup(node);
     if (copy == NULL)
@@ -138,19 +138,19 @@ static struct error *greet(struct coordinator *coordinator, struct peer *peer, c
     TRY(coordinator_state_join(coordinator->state, copy));
     peer->node = TAKE(copy);
     tell(coordinator, &(struct coordinator_event){.kind = COORDINATOR_JOINED, .node = peer->node});
-    return buffer_printf(&peer->output, "WELCOME %d\n", LINE_PROTOCOL);
+    return buffer_printf(&peer->output, "WELCOME %d\n", PROTOCOL_VERSION);
 }
 
-static bool read_frames(char *text, struct decision_frame frames[FRAMES], size_t *ret_count)
+static bool read_frames(char *text, struct coordinator_frame frames[FRAMES], size_t *ret_count)
 {
     size_t count = 0;
-    for (char *frame; count < FRAMES && (frame = line_part(&text, ',')) != NULL; count++) {
-        char *module = line_part(&frame, ';'), *offset = line_part(&frame, ';');
-        char *symbol = line_part(&frame, ';');
-        if (module == NULL || offset == NULL || symbol == NULL || !line_decode(module) ||
-            !line_decode(symbol))
+    for (char *frame; count < FRAMES && (frame = protocol_next_part(&text, ',')) != NULL; count++) {
+        char *module = protocol_next_part(&frame, ';'), *offset = protocol_next_part(&frame, ';');
+        char *symbol = protocol_next_part(&frame, ';');
+        if (module == NULL || offset == NULL || symbol == NULL || !protocol_decode(module) ||
+            !protocol_decode(symbol))
             return false;
-        frames[count] = (struct decision_frame){.module = module, .symbol = symbol};
+        frames[count] = (struct coordinator_frame){.module = module, .symbol = symbol};
     }
     *ret_count = count;
     return true;
@@ -159,15 +159,16 @@ static bool read_frames(char *text, struct decision_frame frames[FRAMES], size_t
 // ASK ID NAME FUNCTION PID TID OCCURRENCE ARGUMENTS [FRAMES]
 static struct error *answer(struct coordinator *coordinator, struct peer *peer, char *cursor)
 {
-    const char *id = line_word(&cursor), *name = line_word(&cursor), *function = line_word(&cursor);
-    const char *pid = line_word(&cursor), *tid = line_word(&cursor);
-    const char *occurrence = line_word(&cursor);
-    char *arguments = line_word(&cursor);
-    struct decision_frame frames[FRAMES];
-    struct decision_question question = {.frames = frames};
+    const char *id = protocol_next_word(&cursor), *name = protocol_next_word(&cursor),
+               *function = protocol_next_word(&cursor);
+    const char *pid = protocol_next_word(&cursor), *tid = protocol_next_word(&cursor);
+    const char *occurrence = protocol_next_word(&cursor);
+    char *arguments = protocol_next_word(&cursor);
+    struct coordinator_frame frames[FRAMES];
+    struct coordinator_question question = {.frames = frames};
     if (peer->node == NULL)
         return refuse(coordinator, peer, "expected HELLO first"), NULL;
-    // The frames are decoded piece by piece: a module's name may hold an encoded comma.
+    // Frames are split before they are decoded: a module's name may hold an encoded comma.
     if (id == NULL || tid == NULL || arguments == NULL || cursor == NULL ||
         id[strspn(id, "0123456789")] != '\0' || !read_frames(cursor, frames, &question.frame_count))
         return refuse(coordinator, peer, "this question cannot be understood"), NULL;
@@ -175,7 +176,7 @@ static struct error *answer(struct coordinator *coordinator, struct peer *peer, 
     question.function = function;
     question.occurrence = strtoull(occurrence, NULL, 10);
     for (size_t i = 0; i < 6; i++) {
-        const char *argument = line_part(&arguments, ',');
+        const char *argument = protocol_next_part(&arguments, ',');
         question.arguments[i] = argument != NULL ? strtoull(argument, NULL, 16) : 0;
     }
     const char *rule = NULL;
@@ -201,7 +202,7 @@ static void read_line(struct coordinator *coordinator, struct peer *peer, char *
         return;
     }
     char *cursor = line;
-    const char *verb = line_word(&cursor);
+    const char *verb = protocol_next_word(&cursor);
     struct error *error = NULL;
     if (verb != NULL && strcmp(verb, "HELLO") == 0)
         error = greet(coordinator, peer, cursor);
@@ -214,7 +215,7 @@ static void read_line(struct coordinator *coordinator, struct peer *peer, char *
     error_free(error);
 }
 
-// All complete lines of the input; what is left moves to the front.
+// Handles all complete lines of the input and moves the rest to the front.
 static void read_lines(struct coordinator *coordinator, struct peer *peer)
 {
     size_t start = 0;
@@ -226,15 +227,15 @@ static void read_lines(struct coordinator *coordinator, struct peer *peer)
     }
     peer->received -= start;
     memmove(peer->input, peer->input + start, peer->received);
-    if (peer->received == LINE_MAX_SIZE && !peer->closing)
+    if (peer->received == PROTOCOL_LINE_SIZE && !peer->closing)
         refuse(coordinator, peer, "a line is too long");
 }
 
 // False when the peer is gone.
 static bool receive(struct coordinator *coordinator, struct peer *peer)
 {
-    ssize_t size = recv(peer->socket, peer->input + peer->received, LINE_MAX_SIZE - peer->received,
-                        MSG_DONTWAIT);
+    ssize_t size = recv(peer->socket, peer->input + peer->received,
+                        PROTOCOL_LINE_SIZE - peer->received, MSG_DONTWAIT);
     if (size == 0)
         return false;
     if (size < 0)
@@ -244,7 +245,8 @@ static bool receive(struct coordinator *coordinator, struct peer *peer)
     return true;
 }
 
-// Writes what the peer takes. False when it is gone, or lets its answers pile up.
+// Writes what the peer takes. False when it is gone, does not read its answers, or is to be closed
+// and has got everything.
 static bool transmit(struct peer *peer)
 {
     while (peer->output.size != 0) {
@@ -274,17 +276,18 @@ static void drop(struct coordinator *coordinator, size_t index)
     *peer = coordinator->peers.items[--coordinator->peers.count];
 }
 
-// One more peer; false when nobody waits.
+// Accepts one connection; false when none is waiting.
 static bool admit(struct coordinator *coordinator)
 {
     int handle = accept4(coordinator->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (handle < 0) {
-        // Out of descriptors: the connection stays in the queue, do not spin on it.
+        // Out of descriptors: the connection stays in the queue, so accept() would fail at once.
         if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-            poll(NULL, 0, 50);
+            clock_sleep(COORDINATOR_ADMIT_PAUSE_NS);
         return false;
     }
-    struct peer peer = {.socket = handle, .since_ns = clock_ns(), .input = malloc(LINE_MAX_SIZE)};
+    struct peer peer = {
+        .socket = handle, .since_ns = clock_ns(), .input = malloc(PROTOCOL_LINE_SIZE)};
     struct peer *added = NULL;
     if (peer.input != NULL && coordinator->peers.count < PEERS)
         added = ARRAY_ADD(&coordinator->peers);
@@ -295,7 +298,7 @@ static bool admit(struct coordinator *coordinator)
     *added = peer;
     if (coordinator->address.storage.ss_family == AF_UNIX)
         return true;
-    // A machine that vanished without a word is noticed after a minute or so.
+    // Keep-alive notices a machine that vanished without a word: after 30 + 3 * 10 seconds.
     setsockopt(handle, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     setsockopt(handle, SOL_SOCKET, SO_KEEPALIVE, &(int){1}, sizeof(int));
     setsockopt(handle, IPPROTO_TCP, TCP_KEEPIDLE, &(int){30}, sizeof(int));
@@ -311,8 +314,8 @@ static void serve_peers(struct coordinator *coordinator, size_t count)
     for (size_t i = count; i-- != 0;) {
         struct peer *peer = &coordinator->peers.items[i];
         short events = coordinator->polled[i + 2].revents;
-        bool hurries = peer->node == NULL || peer->closing;
-        bool lives = !hurries || now_ns < peer->since_ns ||
+        bool has_deadline = peer->node == NULL || peer->closing;
+        bool lives = !has_deadline || now_ns < peer->since_ns ||
                      now_ns - peer->since_ns < COORDINATOR_GREETING_NS;
         if (lives && events & (POLLIN | POLLHUP | POLLERR) && !peer->closing)
             lives = receive(coordinator, peer);
@@ -331,10 +334,10 @@ struct error *coordinator_serve(struct coordinator *coordinator, int stop)
         for (size_t i = 0; i < count; i++) {
             const struct peer *peer = &coordinator->peers.items[i];
             short events = peer->output.size != 0 ? POLLOUT : 0;
-            events |= peer->closing ? 0 : POLLIN; // what it still says is of no interest
+            events |= peer->closing ? 0 : POLLIN; // nobody reads what it still sends
             polled[i + 2] = (struct pollfd){.fd = peer->socket, .events = events};
         }
-        int ready = poll(polled, count + 2, 1000);
+        int ready = poll(polled, count + 2, clock_poll_ms(COORDINATOR_GREETING_PAUSE_NS));
         if (ready < 0 && errno != EINTR && errno != ENOMEM)
             return error_from_errno(errno, "cannot wait for questions");
         if (ready < 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The central process of distributed scenarios: controllers of many nodes ask it, and its rules
-// decide with all of them in view. Protocol: docs/coordinator-protocol.md.
+// The coordinator of distributed scenarios. Controllers of many nodes ask it about remote(NAME),
+// and its rules see the questions of all of them. Protocol: docs/coordinator-protocol.md.
 #ifndef ORDEAL_TRIAL_COORDINATOR_H
 #define ORDEAL_TRIAL_COORDINATOR_H
 
@@ -14,11 +14,12 @@
 struct coordinator;
 
 enum coordinator_event_kind {
-    COORDINATOR_JOINED,  // node
-    COORDINATOR_LEFT,    // node
-    COORDINATOR_ANSWER,  // everything
-    COORDINATOR_REFUSED, // text: why a peer was turned away
+    COORDINATOR_JOINED,  // sets `node`
+    COORDINATOR_LEFT,    // sets `node`
+    COORDINATOR_ANSWER,  // sets everything but `text`
+    COORDINATOR_REFUSED, // sets `node`, and `text`: why a peer was turned away
 };
+// Its texts are valid during the call only.
 struct coordinator_event {
     enum coordinator_event_kind kind;
     const char *node; // "" before it has said its name
@@ -39,16 +40,18 @@ struct coordinator_options {
     void *data;
 };
 
+// Parses the rules and listens on the address. The options' texts must outlive this call only;
+// `event` and `data` are used until coordinator_close().
 _must_check_ struct error *coordinator_open(const struct coordinator_options *options,
                                             struct coordinator **ret_coordinator);
 void coordinator_close(struct coordinator *coordinator);
 
-// Where it listens.
+// The address it listens on, with the real port where the options said port 0.
 void coordinator_address(const struct coordinator *coordinator, char text[ADDRESS_TEXT]);
-// Serves until the descriptor `stop` becomes readable.
+// Serves until the descriptor `stop` becomes readable. Fails if poll() does.
 _must_check_ struct error *coordinator_serve(struct coordinator *coordinator, int stop);
 
-// How often it was asked and said yes.
+// How many nodes have joined, and how often it was asked and said yes.
 struct coordinator_totals {
     uint64_t nodes, questions, yes;
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See cover-file.h.
+// Makes the coverage file, and reads and writes the fields that change while targets run. Offsets
+// and counts come from our own copy, since a target may write anything into the mapping.
 #include "trial/cover-file.h"
 
-#include "trial/place.h"
+#include "trial/region-file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +53,7 @@ struct error *cover_file_create(const struct wire_coverage_module *modules, size
                               .module_count = module_count,
                               .blocks = header.blocks,
                               .block_count = block_count};
-    struct error *error = place_shared(true, &file.file, &file.path, &file.directory);
+    struct error *error = region_file_make_shared(true, &file.file, &file.path, &file.directory);
     if (error == NULL)
         error = fill(&file, &header, modules, blocks);
     if (error != NULL) {
@@ -102,18 +103,18 @@ bool cover_file_loaded(const struct cover_file *file, size_t module)
            __atomic_load_n(&module_of(file, module)->loaded, __ATOMIC_ACQUIRE) != 0;
 }
 
-// A path that would be too long is left as it is, and nobody has it; so is one that a target has
-// written over and that does not end.
-void cover_file_moved(const struct cover_file *file, const char *from, const char *to)
+// A path that would become too long stays as it is, and no module has it then. So does a path that
+// a target has overwritten so that it has no end.
+void cover_file_map_path(const struct cover_file *file, const char *from, const char *to)
 {
     size_t size = strlen(to);
     for (size_t i = 0; i < file->module_count; i++) {
-        char *path = module_of(file, i)->path, moved[WIRE_MODULE_PATH];
-        if (strnlen(path, sizeof moved) == sizeof moved || strncmp(path, to, size) != 0 ||
+        char *path = module_of(file, i)->path, renamed[WIRE_MODULE_PATH];
+        if (strnlen(path, sizeof renamed) == sizeof renamed || strncmp(path, to, size) != 0 ||
             path[size] != '/')
             continue;
-        int length = snprintf(moved, sizeof moved, "%s%s", from, path + size);
-        if (length > 0 && (size_t)length < sizeof moved)
-            strcpy(path, moved);
+        int length = snprintf(renamed, sizeof renamed, "%s%s", from, path + size);
+        if (length > 0 && (size_t)length < sizeof renamed)
+            strcpy(path, renamed);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See debug.h. gdb itself must not carry the runtime, and neither may the shell it starts programs
-// with: that would be the trial's first process. So the environment is set by env(1), between that
-// shell and the command.
+// Makes gdb's command line and environment. Neither gdb nor the shell that it starts programs with
+// may load the runtime: that shell would be the trial's first process. So env(1), between the shell
+// and the command, sets the environment.
 #include "trial/debug.h"
 
 #include "base/array.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct words {
+struct argument_list {
     ARRAY(char *) list;
 };
 
@@ -25,14 +25,14 @@ void debug_list_free(char ***list)
     *list = NULL;
 }
 
-static void words_deinit(struct words *words)
+static void argument_list_deinit(struct argument_list *words)
 {
     for (size_t i = 0; i < words->list.count; i++)
         free(words->list.items[i]);
     ARRAY_DEINIT(&words->list);
 }
 
-__attribute__((format(printf, 2, 3))) static struct error *add(struct words *words,
+__attribute__((format(printf, 2, 3))) static struct error *add(struct argument_list *words,
                                                                const char *format, ...)
 {
     va_list arguments;
@@ -49,8 +49,8 @@ __attribute__((format(printf, 2, 3))) static struct error *add(struct words *wor
     return NULL;
 }
 
-// The words, ended by NULL.
-static struct error *take(struct words *words, char ***ret_list)
+// Hands over the arguments, ended by NULL.
+static struct error *take(struct argument_list *words, char ***ret_list)
 {
     if (ARRAY_ADD(&words->list) == NULL)
         return error_no_memory();
@@ -69,7 +69,7 @@ static bool is_ours(const char *variable)
     return false;
 }
 
-// In quotes of the shell and, around them, of nobody else: gdb passes the wrapper on as it is.
+// Quotes for the shell only: gdb passes the wrapper on as it is.
 static struct error *put_quoted(struct buffer *text, const char *word)
 {
     TRY(buffer_append(text, " '", 2));
@@ -81,7 +81,8 @@ static struct error *put_quoted(struct buffer *text, const char *word)
     return buffer_append(text, "'", 1);
 }
 
-// The shell takes a redirection wherever it stands; "run <FILE" would replace the arguments.
+// The redirection of stdin stands here because the shell takes it anywhere, while "run <FILE" would
+// replace the arguments.
 static struct error *put_wrapper(const struct runtime_session *session, const char *input,
                                  struct buffer *text)
 {
@@ -102,9 +103,9 @@ static struct error *put_wrapper(const struct runtime_session *session, const ch
     return put_quoted(text, input);
 }
 
-// Backtraces leave out the runtime, and the frame that made the call is selected. gdb stops
-// whenever one of several processes ends: the others go on until one of them stops for a reason. A
-// gdb without Python complains and goes on. Paths may be any bytes, whatever the locale is.
+// Hides the runtime's frames in backtraces. gdb stops whenever one of several processes ends;
+// go_on() continues the others until one of them stops for another reason. The character set lets
+// paths be any bytes in every locale. A gdb without Python complains and goes on.
 static const char helpers[] =
     "python exec(\""
     "if 'ANSI' in gdb.execute('show host-charset', to_string=True):\\n"
@@ -131,8 +132,9 @@ static const char select_caller[] = "python exec(\""
                                     "else: print('It ended before the fault was reached.')\\n"
                                     "\")";
 
-// A software fault: the breakpoint's other four bytes say where the faulty code begins. The signal
-// that the runtime would have taken the jump for is dropped; it takes the next ones itself.
+// At a software fault, takes the jump that the runtime's SIGTRAP handler would take: the four bytes
+// after the breakpoint say where the faulty code begins. Drops this signal; the runtime handles the
+// next ones itself.
 static const char enter_fault[] =
     "python exec(\""
     "v = gdb.parse_and_eval\\n"
@@ -141,7 +143,8 @@ static const char enter_fault[] =
     "  gdb.execute('queue-signal 0')\\n"
     "\")";
 
-static struct error *add_each(struct words *words, const char *const *commands, size_t count)
+static struct error *add_each(struct argument_list *words, const char *const *commands,
+                              size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         TRY(add(words, "-ex"));
@@ -151,9 +154,9 @@ static struct error *add_each(struct words *words, const char *const *commands, 
 }
 
 static struct error *add_commands(const struct runtime_session *session,
-                                  const struct debug_options *options, struct words *words)
+                                  const struct debug_options *options, struct argument_list *words)
 {
-    // Faults may be meant for a child: all processes are kept, and all run.
+    // A child may be the one that gets the fault: gdb keeps all processes and lets all of them run.
     static const char *const always[] = {
         "set debuginfod enabled off",
         "set breakpoint pending on",
@@ -162,13 +165,14 @@ static struct error *add_commands(const struct runtime_session *session,
         "set schedule-multiple on",
         "set print thread-events off",
         "set print inferior-events off",
-        // This and the next one have much to say that nobody wants to know.
+        // This command and the breakpoint below print much that nobody needs.
         "pipe handle SIGCHLD SIGPIPE SIGALRM nostop noprint pass | cat >/dev/null",
         helpers,
     };
     static const char *const call[] = {"pipe break ordeal_injection | cat >/dev/null", "run", go_on,
                                        select_caller};
-    // Not before it runs: gdb's own start of it would pass one on that nobody takes.
+    // SIGTRAP is passed only after "run": while gdb starts the program, it would pass on one that
+    // nobody handles.
     static const char *const fault[] = {"run", go_on,
                                         "pipe handle SIGTRAP stop print pass | cat >/dev/null",
                                         enter_fault, select_caller};
@@ -202,7 +206,7 @@ struct error *debug_words(const struct runtime_session *session,
                           const struct debug_options *options, char ***ret_arguments,
                           char ***ret_environment)
 {
-    _cleanup_(words_deinit) struct words words = {0}, environment = {0};
+    _cleanup_(argument_list_deinit) struct argument_list words = {0}, environment = {0};
     _cleanup_(elf_program_deinit) struct elf_program program = {0};
     _cleanup_(debug_list_free) char **arguments = NULL;
     TRY(find_gdb());
@@ -215,7 +219,7 @@ struct error *debug_words(const struct runtime_session *session,
     }
     TRY(add_commands(session, options, &words));
     TRY(add(&words, "--args"));
-    // A script is run by what its first line names.
+    // gdb needs the program that runs a script, the one named in its first line.
     if (program.script)
         TRY(add(&words, "%s", program.path));
     for (char *const *word = options->command; *word != NULL; word++)

@@ -12,11 +12,11 @@ struct debug_options {
     char *const *command; // ends with NULL
     const char *input;    // path for its stdin, NULL: gdb's own
     bool batch;           // print the stack at the injection, let the command go on to its end
-    bool software_fault; // the fault is a breakpoint of the runtime's (runtime/cover.c), not a call
+    bool software_fault;  // the fault is a breakpoint that the runtime sets, not a call
 };
 
-// What to start between runtime_session_begin() and runtime_session_end(): gdb's argument list and
-// environment, each to be freed with debug_list_free(). An error if there is no gdb.
+// Makes gdb's argument list and environment, each to be freed with debug_list_free(). Start gdb
+// between runtime_session_begin() and runtime_session_end(). Fails if there is no gdb.
 _must_check_ struct error *debug_words(const struct runtime_session *session,
                                        const struct debug_options *options, char ***ret_arguments,
                                        char ***ret_environment);

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See diagnose.h. Reads the program's files again, which costs time, so only when something is to
-// be explained.
+// Explains why rules could not apply, and warns of programs that could not be intercepted. It reads
+// the program's files again, which costs time, so it does that only when there is something to
+// explain.
 #include "trial/diagnose.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/suggestion.h"
 #include "elf/object.h"
-#include "trial/coverage.h"
+#include "trial/function-alternatives.h"
+#include "trial/linkage.h"
 #include "trial/program.h"
-#include "trial/siblings.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WARNED_PROGRAMS   20
-#define LOOKED_AT         1000 // programs
-#define EXPLAINED_CLOSELY 50   // rules
-#define NAMED_SIBLINGS    4
+#define WARNED_PROGRAMS    20
+#define CHECKED_PROGRAMS   1000
+#define EXPLAINED_CLOSELY  50 // rules
+#define NAMED_ALTERNATIVES 4
 
 struct error *diagnosis_warn(struct diagnosis *diagnosis, const char *format, ...)
 {
@@ -38,22 +39,22 @@ struct error *diagnosis_warn(struct diagnosis *diagnosis, const char *format, ..
     return NULL;
 }
 
-// The imported name most like a function that nobody imports.
-static const char *similar_import(const struct coverage *coverage, const char *wrong)
+// The imported name that is spelled most like a function that nobody imports.
+static const char *similar_import(const struct linkage *linkage, const char *wrong)
 {
     struct suggestion meant = suggestion_start(wrong, strlen(wrong));
-    for (size_t i = 0; i < coverage->modules.count; i++) {
-        const struct coverage_module *module = &coverage->modules.items[i];
+    for (size_t i = 0; i < linkage->modules.count; i++) {
+        const struct linkage_module *module = &linkage->modules.items[i];
         for (size_t j = 0; j < module->imports.count; j++)
             suggestion_offer(&meant, module->imports.items[j].name);
     }
     return meant.best;
 }
 
-static const struct coverage_import *find_import(const struct coverage *coverage, const char *name)
+static const struct linkage_import *find_import(const struct linkage *linkage, const char *name)
 {
-    for (size_t i = 0; i < coverage->modules.count; i++) {
-        const struct coverage_module *module = &coverage->modules.items[i];
+    for (size_t i = 0; i < linkage->modules.count; i++) {
+        const struct linkage_module *module = &linkage->modules.items[i];
         for (size_t j = 0; j < module->imports.count; j++)
             if (strcmp(module->imports.items[j].name, name) == 0)
                 return &module->imports.items[j];
@@ -61,15 +62,17 @@ static const struct coverage_import *find_import(const struct coverage *coverage
     return NULL;
 }
 
-// "open64, openat": what is imported and does the same. Each name once, since imports may repeat.
-struct sibling_list {
-    const char *names[NAMED_SIBLINGS];
+// Imported functions that can do the same: "open64, openat". Each name once, since imports may
+// repeat.
+struct alternative_list {
+    const char *names[NAMED_ALTERNATIVES];
     size_t count;
 };
 
-static void sibling_list_offer(struct sibling_list *list, const char *function, const char *import)
+static void alternative_list_offer(struct alternative_list *list, const char *function,
+                                   const char *import)
 {
-    if (list->count == NAMED_SIBLINGS || !siblings(function, import))
+    if (list->count == NAMED_ALTERNATIVES || !function_alternatives(function, import))
         return;
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->names[i], import) == 0)
@@ -77,8 +80,8 @@ static void sibling_list_offer(struct sibling_list *list, const char *function, 
     list->names[list->count++] = import;
 }
 
-static struct error *sibling_list_put(const struct sibling_list *list, const char *last,
-                                      struct buffer *text)
+static struct error *alternative_list_put(const struct alternative_list *list, const char *last,
+                                          struct buffer *text)
 {
     for (size_t i = 0; i < list->count; i++)
         TRY(buffer_printf(text, "%s%s",
@@ -89,42 +92,43 @@ static struct error *sibling_list_put(const struct sibling_list *list, const cha
     return NULL;
 }
 
-// The imports of the program and its libraries that are like a function, or NULL.
-static char *imported_siblings(const struct coverage *coverage, const char *function)
+// The alternatives to a function that the program imports; if it imports none, those of the first
+// library that does. NULL if there are none. The caller frees the text.
+static char *imported_alternatives(const struct linkage *linkage, const char *function)
 {
-    struct sibling_list list = {0};
-    for (size_t i = 0; i < coverage->modules.count; i++) {
-        const struct coverage_module *module = &coverage->modules.items[i];
+    struct alternative_list list = {0};
+    for (size_t i = 0; i < linkage->modules.count; i++) {
+        const struct linkage_module *module = &linkage->modules.items[i];
         for (size_t j = 0; j < module->imports.count; j++)
-            sibling_list_offer(&list, function, module->imports.items[j].name);
-        // Libraries import much that the program has nothing to do with.
+            alternative_list_offer(&list, function, module->imports.items[j].name);
+        // Later libraries import much that the program has nothing to do with.
         if (list.count != 0)
             break;
     }
     struct buffer text = {0};
-    error_free(sibling_list_put(&list, " or ", &text));
+    error_free(alternative_list_put(&list, " or ", &text));
     return text.data;
 }
 
-static char *explain_name(const struct coverage *coverage, const char *library, const char *name)
+static char *explain_name(const struct linkage *linkage, const char *library, const char *name)
 {
     char *text;
     int size;
-    const struct coverage_import *import = find_import(coverage, name);
-    size_t definer = coverage_definer(coverage, name, NULL);
-    const char *near = similar_import(coverage, name);
-    _cleanup_free_ char *others = imported_siblings(coverage, name);
-    if (import != NULL && *library != '\0' && import->definer != COVERAGE_NOWHERE)
+    const struct linkage_import *import = find_import(linkage, name);
+    size_t definer = linkage_definer(linkage, name, NULL);
+    const char *near = similar_import(linkage, name);
+    _cleanup_free_ char *others = imported_alternatives(linkage, name);
+    if (import != NULL && *library != '\0' && import->definer != LINKAGE_UNDEFINED)
         size = asprintf(&text, "%s comes from %s, which '%s' does not name", name,
-                        file_base_name(coverage->modules.items[import->definer].path), library);
+                        file_base_name(linkage->modules.items[import->definer].path), library);
     else if (import == NULL && others != NULL)
         size =
             asprintf(&text, "no module of any process imports %s; did you mean %s?", name, others);
-    else if (import == NULL && definer != COVERAGE_NOWHERE)
+    else if (import == NULL && definer != LINKAGE_UNDEFINED)
         size = asprintf(&text,
                         "%s defines %s, but no module of any process imports it; calls within a "
                         "library cannot be intercepted",
-                        file_base_name(coverage->modules.items[definer].path), name);
+                        file_base_name(linkage->modules.items[definer].path), name);
     else if (near != NULL && strcmp(near, name) != 0)
         size = asprintf(&text, "no module of any process imports %s; did you mean %s?", name, near);
     else
@@ -133,19 +137,19 @@ static char *explain_name(const struct coverage *coverage, const char *library, 
 }
 
 static char *explain(const struct wire_view *view, const struct wire_pattern *pattern,
-                     const struct coverage *coverage)
+                     const struct linkage *linkage)
 {
     const char *name = wire_view_string(view, pattern->name);
     const char *library = wire_view_string(view, pattern->library);
     char *text;
     if (view->region->processes == 0)
         return strdup("the runtime was not loaded into any process of the command");
-    if (pattern->flags & WIRE_GLOB || coverage->modules.count == 0)
+    if (pattern->flags & WIRE_GLOB || linkage->modules.count == 0)
         return asprintf(&text, "no module of any process imports a function '%s%s%s'", library,
                         *library != '\0' ? ":" : "", name) < 0
                    ? NULL
                    : text;
-    return explain_name(coverage, library, name);
+    return explain_name(linkage, library, name);
 }
 
 static struct error *explain_rules(const struct wire_view *view, struct diagnosis *diagnosis)
@@ -166,11 +170,11 @@ static struct error *explain_rules(const struct wire_view *view, struct diagnosi
     }
     if (unbound == 0)
         return NULL;
-    // Files that cannot be read any more only make the sentence less precise.
-    _cleanup_(coverage_deinit) struct coverage coverage = {0};
+    // Where files cannot be read any more, the sentence is only less precise.
+    _cleanup_(linkage_deinit) struct linkage linkage = {0};
     if (view->region->command_words != 0)
-        error_free(coverage_find(view->command, &coverage));
-    static const struct coverage nothing;
+        error_free(linkage_find(view->command, &linkage));
+    static const struct linkage nothing;
     uint32_t explained = 0;
     for (uint32_t i = 0; i < view->pattern_count; i++) {
         const uint32_t *refs = wire_view_rule_refs(view, &view->patterns[i]);
@@ -180,7 +184,7 @@ static struct error *explain_rules(const struct wire_view *view, struct diagnosi
                 continue;
             if (why == NULL)
                 why = explain(view, &view->patterns[i],
-                              explained++ < EXPLAINED_CLOSELY ? &coverage : &nothing);
+                              explained++ < EXPLAINED_CLOSELY ? &linkage : &nothing);
             diagnosis->whys[refs[j]] = why != NULL ? strdup(why) : NULL;
             if (diagnosis->whys[refs[j]] == NULL)
                 return error_no_memory();
@@ -200,18 +204,18 @@ static bool is_missed(const struct wire_view *view, const struct wire_pattern *p
     return missed;
 }
 
-// A function that is imported and was never called, while the program imports others that do the
-// same: they are what it called, most likely.
+// Warns of a function that is imported and was never called, while the program imports alternatives
+// to it. Most likely it called one of those.
 static struct error *warn_missed(const struct wire_view *view, const struct elf_object *object,
                                  const char *function, struct diagnosis *diagnosis)
 {
-    struct sibling_list list = {0};
+    struct alternative_list list = {0};
     for (size_t i = 0; i < elf_object_import_count(object); i++)
-        sibling_list_offer(&list, function, elf_object_import(object, i)->name);
+        alternative_list_offer(&list, function, elf_object_import(object, i)->name);
     if (list.count == 0)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer names = {0};
-    TRY(sibling_list_put(&list, " and ", &names));
+    TRY(alternative_list_put(&list, " and ", &names));
     return diagnosis_warn(diagnosis,
                           "%s was never called; %s also imports %s, which this rule does not cover",
                           function, file_base_name(view->command), names.data);
@@ -222,7 +226,8 @@ static void close_object(struct elf_object **object)
     elf_object_close(*object);
 }
 
-struct error *diagnosis_relatives(const char *command, const char *function, struct buffer *names)
+struct error *diagnosis_alternatives(const char *command, const char *function,
+                                     struct buffer *names)
 {
     _cleanup_(elf_program_deinit) struct elf_program program = {0};
     _cleanup_(close_object) struct elf_object *object = NULL;
@@ -230,10 +235,10 @@ struct error *diagnosis_relatives(const char *command, const char *function, str
     if (error == NULL && !program.script)
         error = elf_object_open(program.path, &object);
     error_free(error); // only a hint is lost
-    struct sibling_list list = {0};
+    struct alternative_list list = {0};
     for (size_t i = 0; object != NULL && i < elf_object_import_count(object); i++)
-        sibling_list_offer(&list, function, elf_object_import(object, i)->name);
-    return sibling_list_put(&list, " and ", names);
+        alternative_list_offer(&list, function, elf_object_import(object, i)->name);
+    return alternative_list_put(&list, " and ", names);
 }
 
 static struct error *explain_missed(const struct wire_view *view, struct diagnosis *diagnosis)
@@ -257,7 +262,7 @@ static struct error *explain_missed(const struct wire_view *view, struct diagnos
     return NULL;
 }
 
-// Paths of programs in records, each once.
+// Paths of programs in the journal's records, each once.
 struct program_list {
     ARRAY(const char *) paths;
 };
@@ -272,7 +277,7 @@ static struct error *program_list_add(struct program_list *list, const char *pat
     for (size_t i = 0; i < list->paths.count; i++)
         if (strncmp(list->paths.items[i], path, WIRE_NOTE_TEXT) == 0)
             return NULL;
-    if (list->paths.count == LOOKED_AT)
+    if (list->paths.count == CHECKED_PROGRAMS)
         return NULL;
     const char **added = ARRAY_ADD(&list->paths);
     if (added == NULL)

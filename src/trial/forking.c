@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See forking.h.
+// Answers a workload's wish to fork. Takes a snapshot of the region before the child runs and puts
+// it back afterwards, so that the next child starts from the same state.
 #include "trial/forking.h"
 
 #include "base/clock.h"
@@ -12,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// What a child may change, as it was before.
-struct mark {
+// What a child may change in the region, as it was before.
+struct snapshot {
     struct wire_rule_state *rules;
     struct wire_pattern_state *patterns;
     uint64_t journal_head, stack_set_lost;
@@ -26,7 +27,7 @@ struct forking {
     struct region *region;
     uint32_t rules, patterns;
     uint32_t seen; // events
-    struct mark mark;
+    struct snapshot snapshot;
 };
 
 static uint32_t load(const uint32_t *word)
@@ -48,9 +49,9 @@ struct error *forking_start(struct region *region, struct forking **ret_forking)
     forking->region = region;
     forking->rules = plan->rules.count;
     forking->patterns = plan->patterns.count;
-    forking->mark.rules = calloc(forking->rules + 1, sizeof *forking->mark.rules);
-    forking->mark.patterns = calloc(forking->patterns + 1, sizeof *forking->mark.patterns);
-    if (forking->mark.rules == NULL || forking->mark.patterns == NULL) {
+    forking->snapshot.rules = calloc(forking->rules + 1, sizeof *forking->snapshot.rules);
+    forking->snapshot.patterns = calloc(forking->patterns + 1, sizeof *forking->snapshot.patterns);
+    if (forking->snapshot.rules == NULL || forking->snapshot.patterns == NULL) {
         forking_free(forking);
         return error_no_memory();
     }
@@ -62,8 +63,8 @@ void forking_free(struct forking *forking)
 {
     if (forking == NULL)
         return;
-    free(forking->mark.rules);
-    free(forking->mark.patterns);
+    free(forking->snapshot.rules);
+    free(forking->snapshot.patterns);
     free(forking);
 }
 
@@ -123,15 +124,16 @@ void forking_grant(struct forking *forking)
 {
     const struct region *region = forking->region;
     const struct wire_region *map = region->map;
-    struct mark *mark = &forking->mark;
-    memcpy(mark->rules, rule_states(region), forking->rules * sizeof *mark->rules);
-    memcpy(mark->patterns, pattern_states(region), forking->patterns * sizeof *mark->patterns);
-    mark->journal_head = map->journal_head;
-    mark->stack_set_lost = map->stack_set_lost;
-    mark->processes = map->processes;
-    mark->forks = map->forks;
-    memcpy(mark->execs, map->execs, sizeof mark->execs);
-    mark->taken_ns = map->fork.changed_ns;
+    struct snapshot *snapshot = &forking->snapshot;
+    memcpy(snapshot->rules, rule_states(region), forking->rules * sizeof *snapshot->rules);
+    memcpy(snapshot->patterns, pattern_states(region),
+           forking->patterns * sizeof *snapshot->patterns);
+    snapshot->journal_head = map->journal_head;
+    snapshot->stack_set_lost = map->stack_set_lost;
+    snapshot->processes = map->processes;
+    snapshot->forks = map->forks;
+    memcpy(snapshot->execs, map->execs, sizeof snapshot->execs);
+    snapshot->taken_ns = map->fork.changed_ns;
     answer(forking, WIRE_FORK_GRANTED);
 }
 
@@ -151,14 +153,15 @@ struct error *forking_view(struct forking *forking, struct wire_view *ret_view)
     return region_check(region->map, region->layout.arena, region->path, ret_view);
 }
 
-// Records are zero until they are used. A child that crashed may have written anywhere before.
+// Zeroes the child's records: a record must be zero until it is used. A child that crashed may have
+// written to any of them.
 static void clear_journal(struct forking *forking)
 {
     const struct region *region = forking->region;
-    const struct mark *mark = &forking->mark;
+    const struct snapshot *snapshot = &forking->snapshot;
     uint64_t capacity = region->layout.journal_capacity, end = region->map->journal_head;
     uint64_t all = capacity + WIRE_LATE_CRASHES;
-    uint64_t from = mark->journal_head < capacity ? mark->journal_head : capacity;
+    uint64_t from = snapshot->journal_head < capacity ? snapshot->journal_head : capacity;
     if (end > capacity || end < from || WIFSIGNALED(region->map->fork.status))
         end = all;
     struct wire_record *records =
@@ -170,16 +173,17 @@ void forking_go_on(struct forking *forking)
 {
     struct region *region = forking->region;
     struct wire_region *map = region->map;
-    const struct mark *mark = &forking->mark;
-    memcpy(rule_states(region), mark->rules, forking->rules * sizeof *mark->rules);
-    memcpy(pattern_states(region), mark->patterns, forking->patterns * sizeof *mark->patterns);
+    const struct snapshot *snapshot = &forking->snapshot;
+    memcpy(rule_states(region), snapshot->rules, forking->rules * sizeof *snapshot->rules);
+    memcpy(pattern_states(region), snapshot->patterns,
+           forking->patterns * sizeof *snapshot->patterns);
     clear_journal(forking);
-    map->journal_head = mark->journal_head;
-    map->stack_set_lost = mark->stack_set_lost;
-    map->processes = mark->processes;
-    map->forks = mark->forks;
-    memcpy(map->execs, mark->execs, sizeof mark->execs);
-    region_start(region, map->start_ns + (clock_ns() - mark->taken_ns));
+    map->journal_head = snapshot->journal_head;
+    map->stack_set_lost = snapshot->stack_set_lost;
+    map->processes = snapshot->processes;
+    map->forks = snapshot->forks;
+    memcpy(map->execs, snapshot->execs, sizeof snapshot->execs);
+    region_start(region, map->start_ns + (clock_ns() - snapshot->taken_ns));
     answer(forking, WIRE_FORK_NONE);
 }
 

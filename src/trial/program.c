@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See program.h.
+// Finds out whether a program can be intercepted, which file it is, and makes LD_PRELOAD and the
+// environment for it.
 #include "trial/program.h"
 
 #include "base/array.h"
@@ -16,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FORESEEN_HEADERS 64
+#define MOST_HEADERS 64 // program headers of a file that is identified
 
 static void close_object(struct elf_object **object)
 {
@@ -42,7 +43,7 @@ static const char *obstacle(const struct elf_facts *facts)
     "it gains privileges when started (set-user-ID, set-group-ID or capabilities), and the "       \
     "loader then ignores LD_PRELOAD; run ordeal as that user, or a copy without the privileges"
 
-// By libelf, for the exact reason.
+// Asks libelf, which gives the exact reason.
 static struct error *judge(const char *command, const struct elf_program *program)
 {
     _cleanup_(close_object) struct elf_object *object = NULL;
@@ -79,7 +80,7 @@ char *program_obstacle(const char *path)
 struct headers {
     uint64_t file_size;
     Elf64_Ehdr file;
-    Elf64_Phdr segments[FORESEEN_HEADERS];
+    Elf64_Phdr segments[MOST_HEADERS];
 };
 
 static bool read_headers(const char *path, struct headers *ret_headers)
@@ -90,7 +91,7 @@ static bool read_headers(const char *path, struct headers *ret_headers)
     if (file < 0 || fstat(file, &facts) < 0 ||
         pread(file, header, sizeof *header, 0) != sizeof *header ||
         memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 ||
-        header->e_phentsize != sizeof *ret_headers->segments || header->e_phnum > FORESEEN_HEADERS)
+        header->e_phentsize != sizeof *ret_headers->segments || header->e_phnum > MOST_HEADERS)
         return false;
     ret_headers->file_size = (uint64_t)facts.st_size;
     size_t size = header->e_phnum * sizeof *ret_headers->segments;
@@ -102,7 +103,8 @@ static bool fits(const struct headers *headers, uint64_t offset, uint64_t size)
     return offset <= headers->file_size && size <= headers->file_size - offset;
 }
 
-// Surely a program that the loader is started for. Of others libelf says what they are.
+// Whether this is certainly a program that the dynamic loader starts. For all others, ask libelf
+// what they are.
 static bool is_ordinary(const struct headers *headers)
 {
     const Elf64_Ehdr *header = &headers->file;
@@ -120,10 +122,11 @@ static bool is_ordinary(const struct headers *headers)
     return interpreted;
 }
 
-// The program headers' bytes are told as a process of the file has them in memory.
-static struct region_program foreseen(struct elf_program *program, const struct headers *headers)
+// The fingerprint is that of the program headers, which a process finds in its own memory, too.
+static struct region_program identified(struct elf_program *program, const struct headers *headers)
 {
-    // A relative path is another one in another directory, and the kernel tells the script's name.
+    // A relative path means another file in another directory. For a script, the kernel gives the
+    // process the script's name and not this one.
     if (program->script || program->path[0] != '/')
         return (struct region_program){0};
     struct region_program known = {
@@ -133,21 +136,21 @@ static struct region_program foreseen(struct elf_program *program, const struct 
     };
     known.file = realpath(known.asked, NULL);
     if (known.file == NULL || strlen(known.file) >= WIRE_MODULE_PATH)
-        program_forget(&known);
+        region_program_deinit(&known);
     return known;
 }
 
-struct region_program program_foresee(const char *command)
+struct region_program program_identify(const char *command)
 {
     _cleanup_(elf_program_deinit) struct elf_program program = {0};
     struct headers headers;
     _cleanup_error_ struct error *error = elf_find_program(command, &program);
     if (error != NULL || !read_headers(program.path, &headers))
         return (struct region_program){0};
-    return foreseen(&program, &headers);
+    return identified(&program, &headers);
 }
 
-struct error *program_look(const char *command, struct region_program *ret_program)
+struct error *program_check_and_identify(const char *command, struct region_program *ret_program)
 {
     _cleanup_(elf_program_deinit) struct elf_program program = {0};
     struct headers headers;
@@ -155,18 +158,18 @@ struct error *program_look(const char *command, struct region_program *ret_progr
     bool known = read_headers(program.path, &headers);
     if (!known || program.setuid || !is_ordinary(&headers))
         TRY(judge(command, &program));
-    *ret_program = known ? foreseen(&program, &headers) : (struct region_program){0};
+    *ret_program = known ? identified(&program, &headers) : (struct region_program){0};
     return NULL;
 }
 
-void program_forget(struct region_program *program)
+void region_program_deinit(struct region_program *program)
 {
     free(program->asked);
     free(program->file);
     *program = (struct region_program){0};
 }
 
-// Above the root is the root.
+// Removes the last part of a path. The parent of the root is the root.
 static void cut_last(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -182,7 +185,7 @@ struct error *program_beside_executable(const char *relative, char **ret_path)
         return NULL;
     own[size] = '\0';
     cut_last(own);
-    // The kernel's name for it has no links in it: what lies above is in the text.
+    // The kernel's name has no links in it, so ".." can be worked out on the text.
     for (; strncmp(relative, "../", 3) == 0; relative += 3)
         cut_last(own);
     _cleanup_free_ char *path = NULL;
@@ -231,7 +234,7 @@ static struct error *preload_add(struct buffer *list, const char *path)
     return buffer_append(list, path, strlen(path));
 }
 
-// The loader would only grumble about a broken plug-in, and go on without it.
+// The loader would only print a warning about a broken plug-in and start the target without it.
 static struct error *check_plugin(const char *path)
 {
     _cleanup_(close_object) struct elf_object *object = NULL;
@@ -288,11 +291,11 @@ static bool is_replaced(const char *variable)
     return false;
 }
 
-// One piece of memory, and no text copied that is there already, for this is done for every trial.
+// Uses one allocation and copies no text that exists already, since every trial does this.
 struct error *program_environment(char *const *environment, const char *preload, const char *region,
                                   char ***ret_environment)
 {
-    // ASan insists on being the first library; the runtime does not disturb it.
+    // ASan refuses to start unless it is the first library. The runtime before it does no harm.
     const char *asan = value_of(environment, "ASAN_OPTIONS"), *order = "verify_asan_link_order=0";
     bool more = asan != NULL && *asan != '\0';
     const char *const values[REPLACED][3] = {

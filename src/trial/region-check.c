@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads regions that may hold anything: a journal file of unknown origin, or the region of a trial
-// whose target wrote where it should not have.
+// Checks regions that may hold any bytes: a journal file of unknown origin, or the region of a
+// trial whose target wrote where it should not have.
 #include "trial/region.h"
 
 #include "base/cleanup.h"
@@ -35,7 +35,8 @@ static const void *section(const struct bounds *bounds, const char *what, uint64
     return bounds->bytes + offset;
 }
 
-// `words` NUL-terminated strings one after the other.
+// The first of `words` NUL-terminated strings that follow each other; NULL with the error set if
+// one has no end.
 static const char *strings(const struct bounds *bounds, const char *what, uint64_t offset,
                            uint64_t words, struct error **error)
 {
@@ -82,7 +83,7 @@ static struct error *check_plan(const struct bounds *bounds, struct wire_view *v
     return NULL;
 }
 
-// Those for late crashes come right after the others, and are taken in order.
+// How many records there are. Those for late crashes follow the others and are used in order.
 static uint32_t count_records(const struct wire_region *region, const struct wire_record *records)
 {
     uint32_t capacity = region->journal_capacity, late = 0;
@@ -146,7 +147,7 @@ static struct error *read_all(int file, const char *path, void *bytes, uint64_t 
     return NULL;
 }
 
-// Read, not mapped: a file that shrinks meanwhile must not kill the reader.
+// Reads the file and does not map it: a file that shrinks meanwhile must not kill the reader.
 struct error *region_copy_open(const char *path, struct region_copy *ret_copy)
 {
     _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Makes the region file. A store to a page without storage would kill the target with SIGBUS, so
-// everything targets write is allocated; most of it only when the command has lived for a moment,
-// since hundreds of pages cost as much as starting a program.
+// Makes, clears and repairs the region of a trial. A store to a page without storage would kill the
+// target with SIGBUS, so everything that targets write is allocated. Most of it is allocated only
+// when the command has lived for a moment, since hundreds of pages cost as much as starting a
+// program.
 #include "trial/region.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/timeouts.h"
-#include "trial/place.h"
+#include "trial/region-file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define TIDY_MOST     4 // the command is running, and has a right to our attention
+#define TIDY_MOST     4 // directories to remove: the command runs already and must be watched
 #define EARLY_MODULES 16
 #define EARLY_RECORDS 8
 #define ARENA_SIZE    (64ull << 20)
@@ -73,7 +74,7 @@ static struct layout layout_make(const struct region_options *options, const cha
     for (; options->command[header->command_words] != NULL; header->command_words++)
         command_size += strlen(options->command[header->command_words]) + 1;
     header->command = layout_add(&layout, command_size, 1);
-    // Pages of its own: targets map them read-only.
+    // The plan gets pages of its own, since targets map them read-only.
     layout_new_page(&layout);
     header->plan = layout_add(&layout, options->plan_size, 1);
     layout_new_page(&layout);
@@ -105,7 +106,7 @@ static struct error *allocate(int file, const char *path, uint64_t from, uint64_
     return NULL;
 }
 
-// Storage for what is written at once; for the rest a look whether there is room.
+// Gives storage to what targets write at once. For the rest, checks that there is room.
 static struct error *allocate_early(int file, const char *path, const struct wire_region *header,
                                     bool asks_remotely)
 {
@@ -149,7 +150,6 @@ static void region_fill(struct region *region, const struct layout *layout,
     memcpy(region->fixed, base, region->layout.rules);
 }
 
-// Gives storage to what has none yet.
 struct error *region_reserve(struct region *region)
 {
     if (region->reserved >= region->layout.arena)
@@ -161,7 +161,7 @@ struct error *region_reserve(struct region *region)
 
 static struct error *region_store(struct region *region, const struct region_options *options)
 {
-    // A table of calls is written all over from the first moment.
+    // Targets write all over a table of calls from the first moment.
     if (options->whole || region->layout.calls != 0)
         return region_reserve(region);
     bool asks_remotely = (((const struct wire_plan *)options->plan)->uses & WIRE_USE_REMOTE) != 0;
@@ -170,7 +170,8 @@ static struct error *region_store(struct region *region, const struct region_opt
     return NULL;
 }
 
-// Makes file and mapping as large as the layout needs. They never shrink.
+// Makes the file as large as the layout needs, and drops a mapping that is too small. Never
+// shrinks.
 static struct error *region_resize(struct region *region, uint64_t size)
 {
     if (size <= region->size)
@@ -213,12 +214,13 @@ static struct error *create(const struct region_options *options, bool sweep,
     struct region region = {.file = -1};
     struct error *error;
     if (options->journal_path != NULL)
-        error = place_journal(options->journal_path, &region.file, &region.path, &region.temporary);
+        error = region_file_make_journal(options->journal_path, &region.file, &region.path,
+                                         &region.temporary);
     else
-        error = place_shared(sweep, &region.file, &region.path, &region.directory);
+        error = region_file_make_shared(sweep, &region.file, &region.path, &region.directory);
     if (error == NULL)
         error = region_map(&region, options);
-    // A journal gets its name only now: a run that cannot start leaves an older one alone.
+    // A journal gets its name only now, so that a run that cannot start leaves an older one alone.
     if (error == NULL && region.temporary != NULL) {
         if (rename(region.temporary, region.path) < 0)
             error = error_from_errno(errno, "cannot write the journal %s", region.path);
@@ -237,7 +239,8 @@ struct error *region_create(const struct region_options *options, struct region 
 {
     if (options->journal_records > REGION_JOURNAL_RECORDS_MAX)
         return error_new("a journal holds at most %d records", REGION_JOURNAL_RECORDS_MAX);
-    // Whoever is in a hurry tidies up later, unless there is no room.
+    // Without `whole` the caller is in a hurry and calls region_tidy() later. If this fails,
+    // perhaps for lack of room, tidy up and try again.
     struct error *error = create(options, options->whole, ret_region);
     if (error == NULL || options->whole || options->journal_path != NULL)
         return error;
@@ -256,8 +259,8 @@ void region_tidy(const struct region *region)
 
 bool region_is_shared(const struct region *region)
 {
-    // The kernel grants a lease for writing only to the sole opener; mappings count as openings.
-    // Somebody who opens the file meanwhile has us sent a signal: one that is ignored.
+    // The kernel grants a write lease only if nobody else has the file open or mapped. If somebody
+    // opens it meanwhile, the kernel sends us a signal: SIGURG, which is ignored.
     if (fcntl(region->file, F_SETSIG, SIGURG) < 0 || fcntl(region->file, F_SETLEASE, F_WRLCK) < 0)
         return true;
     fcntl(region->file, F_SETLEASE, F_UNLCK);
@@ -279,7 +282,7 @@ static bool has_crash(const struct region *region)
     return false;
 }
 
-// Zero bytes everywhere, whatever was written where.
+// Zeroes everything, whatever was written where.
 static struct error *wipe_all(struct region *region)
 {
     if (fallocate(region->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
@@ -289,7 +292,7 @@ static struct error *wipe_all(struct region *region)
     return NULL;
 }
 
-// Zero bytes where targets and controller write in the course of things: much less than all.
+// Zeroes what targets and controller normally write, which is much less than everything.
 static void wipe_used(struct region *region)
 {
     const struct wire_region *layout = &region->layout;
@@ -300,7 +303,7 @@ static void wipe_used(struct region *region)
     memset(base + layout->journal, 0, records * sizeof(struct wire_record));
     struct wire_module *modules = (struct wire_module *)(base + layout->modules);
     for (uint32_t i = 0; i < WIRE_MODULES && modules[i].state != WIRE_MODULE_FREE; i++)
-        memset(&modules[i], 0, sizeof modules[i]); // taken in order
+        memset(&modules[i], 0, sizeof modules[i]); // entries are used in order
     if (layout->stack_set != 0)
         memset(base + layout->stack_set, 0, WIRE_STACK_SET * sizeof(uint64_t));
     if (layout->calls != 0)
@@ -314,7 +317,7 @@ struct error *region_renew(struct region *region, const struct region_options *o
 {
     if (options->journal_records > REGION_JOURNAL_RECORDS_MAX)
         return error_new("a journal holds at most %d records", REGION_JOURNAL_RECORDS_MAX);
-    // A program that crashed may have written anywhere before.
+    // A program that crashed may have written anywhere.
     if (region->arena_used - region->layout.arena > ARENA_STEP || has_crash(region))
         TRY(wipe_all(region));
     else
@@ -337,8 +340,8 @@ void region_restore(const struct region *region, struct wire_region *bytes)
     header.stack_set_lost = bytes->stack_set_lost;
     memcpy(header.process_numbers, bytes->process_numbers, sizeof header.process_numbers);
     memcpy(header.execs, bytes->execs, sizeof header.execs);
-    // A workload that forks may be about to wait for its word: that must never be another one, not
-    // for a moment.
+    // Leaves `fork` alone: a workload that forks may be about to wait on a word in it, which must
+    // not change even for a moment.
     const size_t fork = offsetof(struct wire_region, fork), after = fork + sizeof bytes->fork;
     char *to = (char *)bytes;
     memcpy(to, &header, fork);
@@ -354,7 +357,7 @@ void region_mend(struct region *region)
         return;
     region->cut = true;
     region->reserved = 0;
-    // If even that fails, nothing is better than what lies beyond the end.
+    // If even that fails, zeros are better than SIGBUS beyond the end.
     if (ftruncate(region->file, (off_t)region->size) < 0)
         mmap(region->map, region->size, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The region file of a trial (layout: wire/region.h): made by the controller, mapped by every
-// process of the trial, read afterwards; and journal files read back later.
+// The region of a trial (layout: wire/region.h). The controller makes the file, every process of
+// the trial maps it, and the controller reads it afterwards. Also reads journal files, which are
+// regions that were kept.
 #ifndef ORDEAL_TRIAL_REGION_H
 #define ORDEAL_TRIAL_REGION_H
 
@@ -15,8 +16,8 @@
 
 struct region {
     struct wire_region *map;   // shared, writable
-    struct wire_region layout; // the header as it was made: a target may overwrite the other
-    char *fixed;               // likewise everything before the rules' states, plan included
+    struct wire_region layout; // the header as it was made: a target may overwrite the mapped one
+    char *fixed;               // a copy of everything before the rules' states, plan included
     uint64_t size;
     int file;
     char *path;         // absolute
@@ -25,13 +26,13 @@ struct region {
     uint64_t reserved;  // bytes at the start of the file that have storage
     uint64_t allocated; // end of the part of the arena that has storage
     uint64_t arena_used;
-    bool cut; // a target has cut the file short: what it held is lost
+    bool cut; // a target has truncated the file: what it held is lost
 };
 
-// What the kernel executes when it is asked for a path, so that a process need not look for it.
+// Which file the kernel executes for a path, so that a process need not look for its own.
 struct region_program {
-    char *asked, *file; // NULL: not known
-    uint64_t fingerprint;
+    char *asked, *file;   // the path, and the file behind it; NULL: not known
+    uint64_t fingerprint; // of its program headers, to notice another file under that path
 };
 
 struct region_options {
@@ -47,24 +48,26 @@ struct region_options {
     bool whole; // storage for everything at once, as if by region_reserve()
 };
 
-// Makes and maps the file. Everything a target touches in its first moments has storage, and there
-// is room for the rest; region_reserve() gives storage to all of it.
+// Makes and maps the file. What a target touches in its first moments has storage, and there is
+// room for the rest. Fails if there is none. The caller ends it with region_close().
 _must_check_ struct error *region_create(const struct region_options *options,
                                          struct region *ret_region);
+// Gives storage to everything that targets write.
 _must_check_ struct error *region_reserve(struct region *region);
-// Makes the region of a trial that is over that of another one, under the same name. No process may
-// map it any more, see region_is_shared().
+// Uses the region of a finished trial for another one, under the same name. No process may map it
+// any more: ask region_is_shared().
 _must_check_ struct error *region_renew(struct region *region,
                                         const struct region_options *options);
-// Whether another process has the file open or mapped, or may have: in doubt, yes.
+// Whether another process has the file open or mapped. In doubt, true.
 bool region_is_shared(const struct region *region);
-// Removes the file, unless it is a journal to keep; the mapping stays usable.
+// Removes the file, unless it is a journal to keep. The mapping stays usable.
 void region_remove(struct region *region);
+// Removes the file likewise and releases everything.
 void region_close(struct region *region);
-// Closes what a forked child got from its parent, whose file stays.
+// Releases everything and leaves the file, which belongs to the parent of a forked child.
 void region_forget(struct region *region);
 
-// The controller's own copy: the one targets see may be overwritten by them.
+// The plan, in the controller's own copy: targets may overwrite the mapped one.
 static inline const struct wire_plan *region_plan(const struct region *region)
 {
     return (const struct wire_plan *)(region->fixed + region->layout.plan);
@@ -72,36 +75,39 @@ static inline const struct wire_plan *region_plan(const struct region *region)
 
 // Notes when the trial began.
 void region_start(struct region *region, uint64_t now_ns);
-// Before the mapping is read when targets have run: gives a file that one of them has cut short its
-// size back, for what is mapped beyond the end would kill us, and notes that.
+// Call it before the mapping is read after targets have run. If one of them truncated the file,
+// gives it its size back and sets `cut`: reading beyond the end would kill us.
 void region_mend(struct region *region);
-// Notes how it ended, and undoes what a stray write of a target did to anything that is not a
-// counter, a state or a record.
+// Notes how the trial ended, and repairs what stray writes of targets did to anything but counters,
+// states and records.
 void region_conclude(struct region *region, enum wire_outcome outcome, int status, uint64_t ns);
-// The latter in a copy of the region's bytes.
+// Does that repair in a copy of the region's bytes, or in the mapping.
 void region_restore(const struct region *region, struct wire_region *bytes);
 
-// Copies bytes into the arena. An error when the arena or the disk is full.
+// Copies bytes into the arena. Fails when the arena or the disk is full.
 _must_check_ struct error *region_arena_put(struct region *region, const void *bytes, size_t size,
                                             uint64_t *ret_offset);
 
-// Removes what controllers of this user that no longer live left in `parent`: at most so many.
+// Removes what dead controllers of this user left in `parent`, at most `most` directories.
 void region_sweep(const char *parent, unsigned most);
-// The same beside the region, a few: due after a region_create() that was not `whole`.
+// Does the same for a few directories beside the region. Call it after a region_create() without
+// `whole`.
 void region_tidy(const struct region *region);
 
-// Checks every bound of a region in memory. `size` may end where the arena begins.
-// The bytes must be aligned to 8. The view points into them.
+// Checks every bound of a region in memory. `size` may end where the arena begins. The bytes must
+// be aligned to 8, and the view points into them. An error says what is damaged; `name` is the
+// file's name in it.
 _must_check_ struct error *region_check(const void *bytes, uint64_t size, const char *name,
                                         struct wire_view *ret_view);
 
-// A journal file read back: a private copy without the arena, checked.
+// A private copy of a region without its arena, checked. Ended with region_copy_close().
 struct region_copy {
     void *bytes;
     struct wire_view view;
 };
+// Reads a journal file.
 _must_check_ struct error *region_copy_open(const char *path, struct region_copy *ret_copy);
-// The same of a live region, so that processes that are left over cannot change it any more.
+// Copies a live region, so that processes that are left over cannot change it any more.
 _must_check_ struct error *region_copy_take(const struct region *region,
                                             struct region_copy *ret_copy);
 void region_copy_close(struct region_copy *copy);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See remote.h. After a failure the coordinator is left alone for a second, so that a trial whose
-// coordinator is gone does not wait at every call.
+// Sends targets' questions to the coordinator and reads its answers. After a failure it leaves the
+// coordinator alone for a second, so that a trial whose coordinator is gone does not wait at every
+// call.
 #include "trial/remote.h"
 
 #include "base/array.h"
@@ -9,7 +10,7 @@
 #include "base/timeouts.h"
 #include "dwarf/symbolizer.h"
 #include "trial/address.h"
-#include "trial/line.h"
+#include "trial/protocol.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,14 +20,14 @@
 
 struct remote {
     const struct region *region;
-    struct address_list addresses; // none: every question is unreachable
+    struct address_list addresses; // none: every answer is WIRE_REMOTE_UNREACHABLE
     char *node;
     int socket;
-    uint64_t retry_at_ns; // not before
+    uint64_t retry_at_ns; // no attempt to connect before
     uint64_t questions;
     struct dwarf_symbolizer *symbolizer; // made with the first question
     size_t received;
-    char input[LINE_MAX_SIZE];
+    char input[PROTOCOL_LINE_SIZE];
 };
 
 static char *default_node(void)
@@ -105,8 +106,9 @@ static bool send_line(struct remote *remote, const struct buffer *line, uint64_t
     return true;
 }
 
-// One line without its newline, in remote->input; NULL if none came.
-static char *receive_line(struct remote *remote, char line[LINE_MAX_SIZE], uint64_t deadline_ns)
+// Copies the next line without its newline to `line`; NULL if none came.
+static char *receive_line(struct remote *remote, char line[PROTOCOL_LINE_SIZE],
+                          uint64_t deadline_ns)
 {
     for (;;) {
         char *end = memchr(remote->input, '\n', remote->received);
@@ -132,15 +134,15 @@ static char *receive_line(struct remote *remote, char line[LINE_MAX_SIZE], uint6
 static bool greet(struct remote *remote)
 {
     _cleanup_(buffer_deinit) struct buffer line = {0};
-    _cleanup_error_ struct error *error = buffer_printf(&line, "HELLO %d ", LINE_PROTOCOL);
+    _cleanup_error_ struct error *error = buffer_printf(&line, "HELLO %d ", PROTOCOL_VERSION);
     if (error == NULL)
-        error = line_put(&line, remote->node);
+        error = protocol_put_word(&line, remote->node);
     if (error == NULL)
         error = buffer_append(&line, "\n", 1);
     if (error != NULL)
         return false;
     uint64_t deadline_ns = clock_ns() + COORDINATOR_CONNECT_NS;
-    char answer[LINE_MAX_SIZE];
+    char answer[PROTOCOL_LINE_SIZE];
     return send_line(remote, &line, deadline_ns) &&
            receive_line(remote, answer, deadline_ns) != NULL && strncmp(answer, "WELCOME ", 8) == 0;
 }
@@ -177,9 +179,9 @@ static struct error *put_frame(struct remote *remote, struct buffer *line, uint6
             TRY(dwarf_symbolizer_new(&remote->symbolizer));
         symbol = dwarf_symbolizer_find(remote->symbolizer, path, offset - 1).symbol;
     }
-    TRY(line_put(line, path));
+    TRY(protocol_put_word(line, path));
     TRY(buffer_printf(line, ";%llx;", (unsigned long long)offset));
-    return line_put(line, symbol != NULL ? symbol : "");
+    return protocol_put_word(line, symbol != NULL ? symbol : "");
 }
 
 static struct error *put_question(struct remote *remote, const struct wire_remote *question,
@@ -193,9 +195,9 @@ static struct error *put_question(struct remote *remote, const struct wire_remot
     memcpy(function, question->function, sizeof function);
     function[sizeof function - 1] = '\0';
     TRY(buffer_printf(line, "ASK %llu ", (unsigned long long)remote->questions));
-    TRY(line_put(line, name));
+    TRY(protocol_put_word(line, name));
     TRY(buffer_append(line, " ", 1));
-    TRY(line_put(line, function));
+    TRY(protocol_put_word(line, function));
     TRY(buffer_printf(line, " %u %u %llu ", question->pid, question->tid,
                       (unsigned long long)question->occurrence));
     for (int i = 0; i < WIRE_ARGUMENTS; i++)
@@ -204,10 +206,10 @@ static struct error *put_question(struct remote *remote, const struct wire_remot
     TRY(buffer_append(line, " ", 1));
     for (uint64_t i = 0; i < question->frame_count && i < WIRE_REMOTE_FRAMES; i++) {
         TRY(buffer_append(line, ",", i == 0 ? 0 : 1));
-        // The outer frames of a line that grows too long are left out.
+        // Leave out the outer frames of a line that grows too long.
         size_t before = line->size;
         TRY(put_frame(remote, line, question->frames[i]));
-        if (line->size > LINE_MAX_SIZE - 64) {
+        if (line->size > PROTOCOL_LINE_SIZE - 64) {
             line->size = before;
             break;
         }
@@ -218,8 +220,8 @@ static struct error *put_question(struct remote *remote, const struct wire_remot
 static enum wire_remote_answer read_answer(char *line, uint64_t question, bool *ret_mine)
 {
     char *cursor = line;
-    const char *verb = line_word(&cursor), *number = line_word(&cursor);
-    const char *answer = line_word(&cursor);
+    const char *verb = protocol_next_word(&cursor), *number = protocol_next_word(&cursor);
+    const char *answer = protocol_next_word(&cursor);
     *ret_mine = verb != NULL && number != NULL && strcmp(verb, "ANSWER") == 0 &&
                 strtoull(number, NULL, 10) == question;
     if (answer == NULL || (strcmp(answer, "yes") != 0 && strcmp(answer, "no") != 0))
@@ -237,7 +239,7 @@ enum wire_remote_answer remote_ask(struct remote *remote, const struct wire_remo
     if (error != NULL)
         return WIRE_REMOTE_UNREACHABLE;
     uint64_t deadline_ns = clock_ns() + COORDINATOR_ANSWER_NS;
-    char input[LINE_MAX_SIZE];
+    char input[PROTOCOL_LINE_SIZE];
     if (send_line(remote, &line, deadline_ns))
         while (receive_line(remote, input, deadline_ns) != NULL) {
             bool mine;

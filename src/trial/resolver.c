@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See resolver.h. Two threads, since reading a large program's debug information may take seconds
-// and a remote question should not wait for it. Both sleep on the same futex word.
+// Answers targets' questions in two threads: reading a large program's debug information may take
+// seconds, and a remote question should not wait for it. Both threads sleep on the same futex word.
 #include "trial/resolver.h"
 
 #include "base/array.h"
@@ -33,12 +33,13 @@ struct resolver {
     struct region *region;
     const struct scenario *scenario;
     const char *root;
-    const struct moved *moved;
+    const struct path_mapping *mapping;
     struct remote *remote;
     atomic_bool stopping;
     struct worker modules, remotes;
-    size_t answered;                       // modules; these three belong to the modules' thread
-    bool *queries_found, *variables_found; // somewhere, by number
+    // Only the thread for modules uses these while it runs.
+    size_t answered;                       // modules
+    bool *queries_found, *variables_found; // by number: found in some module
 };
 
 static uint32_t load(const uint32_t *word)
@@ -89,7 +90,7 @@ static void answer_module(struct resolver *resolver, struct wire_module *module)
     uint64_t offset = 0;
     char file[PATH_MAX];
     snprintf(file, sizeof file, "%s%s", path[0] == '/' ? resolver->root : "", path);
-    moved_rename(resolver->moved, path, sizeof path);
+    path_mapping_apply(resolver->mapping, path, sizeof path);
     struct error *error = resolve_module(resolver->scenario, path, file, &bytes);
     if (error == NULL)
         note_found(resolver, &bytes);
@@ -133,12 +134,11 @@ static void *work(void *data)
     uint32_t passed_on = load(requests);
     while (!resolver->stopping) {
         uint32_t seen = load(requests);
-        // A target wakes one sleeper; the question may be for the other.
+        // A target wakes one thread, and the question may be for the other one.
         if (seen != passed_on)
             wake(requests);
         passed_on = seen;
         worker->serve(resolver);
-        // Looks again now and then, should a wake-up ever fail.
         const struct timespec pause = clock_timespec(RESOLVER_PAUSE_NS);
         if (syscall(SYS_futex, requests, FUTEX_WAIT, seen, &pause, NULL, 0) < 0 &&
             errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
@@ -169,9 +169,9 @@ struct error *resolver_start(const struct resolver_options *options, struct reso
         return error_no_memory();
     resolver->region = options->region;
     resolver->scenario = options->scenario;
-    static const struct moved nothing;
+    static const struct path_mapping nothing;
     resolver->root = options->root != NULL ? options->root : "";
-    resolver->moved = options->moved != NULL ? options->moved : &nothing;
+    resolver->mapping = options->mapping != NULL ? options->mapping : &nothing;
     const struct wire_plan *plan = region_plan(options->region);
     struct error *error = NULL;
     resolver->queries_found = calloc(plan->query_count + 1, sizeof(bool));

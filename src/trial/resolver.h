@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Answers the questions targets put into the region while they run: where the scenario's places
-// and variables are in a module, and what the coordinator says.
+// Answers the questions that targets put into the region while they run: where the scenario's
+// locations and variables are in a module, and what the coordinator says.
 #ifndef ORDEAL_TRIAL_RESOLVER_H
 #define ORDEAL_TRIAL_RESOLVER_H
 
 #include "base/error.h"
 #include "scenario/scenario.h"
-#include "trial/moved.h"
+#include "trial/path-mapping.h"
 #include "trial/region.h"
 
 #include <stdbool.h>
@@ -16,15 +16,16 @@ struct resolver;
 struct resolver_options {
     struct region *region;
     const struct scenario *scenario;
-    const char *coordinator;   // address, or NULL
-    const char *node;          // this controller's name at the coordinator
-    const char *root;          // put before modules' absolute paths; NULL or "": nothing
-    const struct moved *moved; // what rules name otherwise than targets do, or NULL
+    const char *coordinator;            // address, or NULL
+    const char *node;                   // this controller's name at the coordinator
+    const char *root;                   // put before modules' absolute paths; NULL or "": nothing
+    const struct path_mapping *mapping; // from targets' paths to those in rules, or NULL
 };
-// Starts the threads that are needed; they get no signals. The options' strings must outlive them.
+// Starts the threads that the plan needs; they get no signals. The options' strings, the region and
+// the scenario must outlive them.
 _must_check_ struct error *resolver_start(const struct resolver_options *options,
                                           struct resolver **ret_resolver);
-// Ends the threads; what was found stays known until resolver_free().
+// Ends the threads. What was found stays known until resolver_free().
 void resolver_stop(struct resolver *resolver);
 void resolver_free(struct resolver *resolver);
 static inline void resolver_freep(struct resolver **resolver)
@@ -32,12 +33,12 @@ static inline void resolver_freep(struct resolver **resolver)
     resolver_free(*resolver);
 }
 
-// Whether some module that was asked about has the place or the variable. True as long as none was
-// asked: nothing is known then.
+// Whether some module has the location or the variable. True if no module was asked about, since
+// nothing is known then. Call them after resolver_stop().
 bool resolver_found_query(const struct resolver *resolver, size_t query);
 bool resolver_found_variable(const struct resolver *resolver, size_t variable);
 
-// Whether a plan ever asks.
+// Whether targets with this plan ever ask.
 bool resolver_needed(const struct wire_plan *plan);
 
 #endif

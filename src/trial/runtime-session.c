@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prepares the region and the environment of one trial after the other. A region is used again for
-// the next trial, since making a file costs about as much as running a small program; only where a
-// process of the last trial may still write to it is it left behind.
+// Prepares the region and the environment of one trial after the other. The next trial uses the
+// same region again, since making a file costs about as much as running a small program. It gets a
+// new one only if a process of the last trial may still write to the old one.
 #include "trial/runtime-session.h"
 
 #include "base/cleanup.h"
@@ -18,19 +18,19 @@
 struct runtime_session {
     pid_t owner; // a forked child must leave its parent's region alone
     char *runtime, *preload, *root;
-    char *command; // whose program is:
-    struct region_program program;
-    struct moved moved;
+    char *command;                 // that was prepared last
+    struct region_program program; // what it executes
+    struct path_mapping mapping;
     char **environment;
     struct region region;
-    struct region_copy copy; // of the region, if processes are left over that may write to it
+    struct region_copy copy; // of the region, if processes that are left over may write to it
     struct resolver *resolver;
     struct forking *forking;
     struct buffer plan;
     const struct scenario *scenario;
     const char *coordinator, *node;
     bool forks;
-    bool ended, shared; // the last trial is over; somebody still maps its region
+    bool ended, shared; // the last trial has ended; another process still mapped its region then
 };
 
 struct error *runtime_session_new(struct runtime_session **ret_session)
@@ -71,8 +71,8 @@ static void drop_results(struct runtime_session *session)
     session->environment = NULL;
     free(TAKE(session->preload));
     free(TAKE(session->root));
-    free(TAKE(session->moved.from));
-    free(TAKE(session->moved.to));
+    free(TAKE(session->mapping.from));
+    free(TAKE(session->mapping.to));
     buffer_deinit(&session->plan);
 }
 
@@ -82,7 +82,7 @@ void runtime_session_free(struct runtime_session *session)
         return;
     drop_results(session);
     drop_region(session);
-    program_forget(&session->program);
+    region_program_deinit(&session->program);
     free(session->command);
     free(session->runtime);
     free(session);
@@ -114,19 +114,20 @@ static struct error *prepare_region(struct runtime_session *session,
     struct error *error = renewable ? region_renew(&session->region, &place) : NULL;
     if (renewable && error == NULL)
         return NULL;
-    error_free(error); // a new one may be luckier
+    error_free(error); // a new region may work
     drop_region(session);
     return region_create(&place, &session->region);
 }
 
-// Looked up once: a file that is another one by now is told by its fingerprint.
-static struct error *foresee(struct runtime_session *session,
-                             const struct runtime_session_options *options)
+// Looks the program up once for each command. If the file is replaced later, targets notice that by
+// its fingerprint.
+static struct error *find_program(struct runtime_session *session,
+                                  const struct runtime_session_options *options)
 {
     const char *command = options->command[0];
     if (session->command != NULL && strcmp(session->command, command) == 0)
         return NULL;
-    program_forget(&session->program);
+    region_program_deinit(&session->program);
     free(session->command);
     session->command = strdup(command);
     if (session->command == NULL)
@@ -135,7 +136,7 @@ static struct error *foresee(struct runtime_session *session,
         session->program = *options->program;
         *options->program = (struct region_program){0};
     } else {
-        session->program = program_foresee(command);
+        session->program = program_identify(command);
     }
     return NULL;
 }
@@ -151,7 +152,7 @@ struct error *runtime_session_prepare(struct runtime_session *session,
     TRY(scenario_compile(options->scenario, options->seed, &session->plan));
     TRY(program_preload(options->scenario, session->runtime, options->environment,
                         &session->preload));
-    TRY(foresee(session, options));
+    TRY(find_program(session, options));
     TRY(prepare_region(session, options));
     return program_environment(options->environment, session->preload, session->region.path,
                                &session->environment);
@@ -192,13 +193,13 @@ struct forking *runtime_session_forking(const struct runtime_session *session)
     return session->forking;
 }
 
-struct error *runtime_session_moved(struct runtime_session *session, const char *from,
-                                    const char *to)
+struct error *runtime_session_map_path(struct runtime_session *session, const char *from,
+                                       const char *to)
 {
-    free(session->moved.from);
-    free(session->moved.to);
-    session->moved = (struct moved){.from = strdup(from), .to = strdup(to)};
-    return session->moved.from != NULL && session->moved.to != NULL ? NULL : error_no_memory();
+    free(session->mapping.from);
+    free(session->mapping.to);
+    session->mapping = (struct path_mapping){.from = strdup(from), .to = strdup(to)};
+    return session->mapping.from != NULL && session->mapping.to != NULL ? NULL : error_no_memory();
 }
 
 struct error *runtime_session_begin(struct runtime_session *session, const char *root)
@@ -213,20 +214,21 @@ struct error *runtime_session_begin(struct runtime_session *session, const char 
                                                  .coordinator = session->coordinator,
                                                  .node = session->node,
                                                  .root = session->root,
-                                                 .moved = &session->moved};
+                                                 .mapping = &session->mapping};
         TRY(resolver_start(&answers, &session->resolver));
     }
     region_start(&session->region, clock_ns());
     return session->forks ? forking_start(&session->region, &session->forking) : NULL;
 }
 
-// Nobody but us changes these by now: targets are gone or wait.
-static void rename_modules(const struct moved *moved, const struct wire_view *view)
+// Gives modules the paths that the user knows. Nobody else writes to them now: targets have ended
+// or wait, or the view is of a copy.
+static void rename_modules(const struct path_mapping *mapping, const struct wire_view *view)
 {
     struct wire_module *modules = (struct wire_module *)view->modules;
-    for (size_t i = 0; moved->from != NULL && i < WIRE_MODULES; i++) {
+    for (size_t i = 0; mapping->from != NULL && i < WIRE_MODULES; i++) {
         modules[i].path[sizeof modules[i].path - 1] = '\0';
-        moved_rename(moved, modules[i].path, sizeof modules[i].path);
+        path_mapping_apply(mapping, modules[i].path, sizeof modules[i].path);
     }
 }
 
@@ -248,7 +250,7 @@ struct error *runtime_session_end(struct runtime_session *session, struct wire_v
         region_restore(region, region->map);
         TRY(region_check(region->map, region->layout.arena, region->path, ret_view));
     }
-    rename_modules(&session->moved, ret_view);
+    rename_modules(&session->mapping, ret_view);
     return NULL;
 }
 
@@ -256,6 +258,6 @@ struct error *runtime_session_end_branch(struct runtime_session *session,
                                          struct wire_view *ret_view)
 {
     TRY(forking_view(session->forking, ret_view));
-    rename_modules(&session->moved, ret_view);
+    rename_modules(&session->mapping, ret_view);
     return NULL;
 }

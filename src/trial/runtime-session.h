@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The library injector's half of a trial, for callers that start and watch the command themselves:
-// region, environment, answers to questions of targets. One serves many trials, one at a time.
+// What a trial with the runtime needs, for callers that start and watch the command themselves: the
+// region, the environment, and answers to the targets' questions. One session serves many trials,
+// one at a time.
 #ifndef ORDEAL_TRIAL_RUNTIME_SESSION_H
 #define ORDEAL_TRIAL_RUNTIME_SESSION_H
 
@@ -26,17 +27,18 @@ struct runtime_session_options {
     const char *coverage;     // path of a coverage file, or NULL
     bool forks;               // where a rule fires, the workload forks: runtime_session_forking()
     // For a single trial.
-    struct region_program *program; // what program_look() said, taken over; NULL: looked up
+    struct region_program *program; // of program_check_and_identify(), taken over; NULL: looked up
     const char *journal_path;       // keep the region in this file, or NULL
     const char *coordinator;        // answers remote(), or NULL; lives as long as this trial
     const char *node;               // likewise
-    bool hurried; // storage only for the first moments; region_reserve() gives the rest
+    bool hurried; // storage only for the first moments; the caller calls region_reserve() later
 };
 
+// Fails if the runtime is not found.
 _must_check_ struct error *runtime_session_new(struct runtime_session **ret_session);
 void runtime_session_free(struct runtime_session *session);
 
-// Makes ready for the next trial: compiles the plan, renews the region.
+// Prepares the next trial: compiles the plan, renews the region, makes the environment.
 _must_check_ struct error *runtime_session_prepare(struct runtime_session *session,
                                                    const struct runtime_session_options *options);
 char *const *
@@ -47,25 +49,27 @@ uint64_t runtime_session_rules(
     const struct runtime_session *session); // where struct wire_rule_state are in that file
 uint64_t runtime_session_plan_hash(const struct runtime_session *session);
 
-// Before runtime_session_begin(): the command knows the files below the directory `to` as below
-// `from`. What rules and views name is below `to`.
-_must_check_ struct error *runtime_session_moved(struct runtime_session *session, const char *from,
-                                                 const char *to);
-// Just before the command starts. `root` is put before absolute paths of targets' modules ("" if
-// they are seen under the same names).
+// Call it before runtime_session_begin(). The command sees the directory `to` as `from`; rules and
+// views name files below `to`.
+_must_check_ struct error *runtime_session_map_path(struct runtime_session *session,
+                                                    const char *from, const char *to);
+// Call it just before the command starts. `root` is put before absolute paths of targets' modules
+// to find their files; "" if we see them under the same paths.
 _must_check_ struct error *runtime_session_begin(struct runtime_session *session, const char *root);
-// When all its processes are gone. The view lives until the next runtime_session_prepare().
+// Call it when all processes of the trial have ended. The view is valid until the next
+// runtime_session_prepare(). Fails if a target damaged the region.
 _must_check_ struct error *runtime_session_end(struct runtime_session *session,
                                                struct wire_view *ret_view);
-// When a child of a trial with `forks` is gone and its parent waits: what the child did.
+// Call it when a child of a trial with `forks` has ended and its parent waits: the view says what
+// the child did.
 _must_check_ struct error *runtime_session_end_branch(struct runtime_session *session,
                                                       struct wire_view *ret_view);
 
-// Between runtime_session_begin() and runtime_session_end() of a trial with `forks`; else NULL.
+// NULL, but between runtime_session_begin() and runtime_session_end() of a trial with `forks`.
 struct forking;
 struct forking *runtime_session_forking(const struct runtime_session *session);
 
-// For this room.
+// For this room only.
 struct region;
 struct resolver;
 struct region *runtime_session_region(struct runtime_session *session);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See stacks.h.
+// Loads and saves the file of --stacks: a heading with the format, then one hash per line.
 #include "trial/stacks.h"
 
 #include "base/array.h"
@@ -11,11 +11,11 @@
 #include <string.h>
 
 #define ANY        "# call stacks remembered by ordeal run --stacks, format "
-#define HEADING    ANY "2\n" // another number for other hashes, see runtime/unwind.c
+#define HEADING    ANY "2\n" // change the number when the runtime hashes stacks in another way
 #define FILE_LIMIT (16u << 20)
-#define PROBES     64 // places the runtime looks at
+#define PROBES     64 // entries that the runtime looks at
 
-// The same search the runtime makes. False when the set is full.
+// Adds a hash where the runtime will look for it. False when there is no room.
 static bool set_add(uint64_t *set, uint64_t hash)
 {
     for (uint64_t i = 0; i < PROBES; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See supervise.h. This process is made a subreaper, so that daemons of the trial become its
-// children instead of escaping, and so that `no child left` means that the trial is over.
+// Starts the command, waits for its whole process tree and kills it after the timeout. This process
+// becomes a subreaper: daemons of the trial become its children and cannot escape, and the trial is
+// over when there is no child left.
 #include "trial/supervise.h"
 
 #include "base/cleanup.h"
@@ -34,7 +35,7 @@ struct error *supervise_signals_take(struct supervise_signals *ret_saved)
     int code = pthread_sigmask(SIG_BLOCK, &watched, &ret_saved->mask);
     if (code != 0)
         return error_from_errno(code, "cannot block signals");
-    // An ignored SIGCHLD would have the kernel reap children behind our back.
+    // If SIGCHLD were ignored, the kernel would reap children itself, and their status were lost.
     struct sigaction standard = {.sa_handler = SIG_DFL}, ignore = {.sa_handler = SIG_IGN};
     if (sigaction(SIGCHLD, &standard, &ret_saved->child) == 0 &&
         sigaction(SIGPIPE, &ignore, &ret_saved->pipe) == 0 &&
@@ -53,14 +54,14 @@ void supervise_signals_restore(const struct supervise_signals *saved)
     sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
-// Runs in the child, in our memory, until exec: only system calls here.
+// Runs in the child, which shares our memory until exec: only system calls here.
 __attribute__((noreturn)) static void child(char *const *command, char *const *environment,
                                             const struct supervise_signals *signals, pid_t parent,
                                             volatile int *ret_code)
 {
     // The command must not outlive a controller that is killed.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    long now = syscall(SYS_getppid); // getppid may be somebody's preload
+    long now = syscall(SYS_getppid); // a preloaded library may replace getppid()
     if (now > 0 && now != parent)
         _exit(127);
     supervise_signals_restore(signals);
@@ -92,7 +93,7 @@ struct error *supervise_start(char *const *command, char *const *environment,
 struct watch {
     pid_t command;
     bool command_gone, all_gone;
-    unsigned interrupts; // asked to stop after the command was gone
+    unsigned interrupts; // requests to stop after the command had ended
     int status;
     uint64_t start_ns, end_ns;
 };
@@ -130,13 +131,13 @@ size_t supervise_kill(void)
                 break;
         }
         if ((count != 0 && refused == count) || clock_ns() > deadline_ns)
-            return count != 0 ? count : 1; // some child is there, whether /proc tells or not
+            return count != 0 ? count : 1; // waitpid() knows of a child, even if /proc shows none
         clock_sleep(KILL_RUN_PAUSE_NS);
     }
 }
 
-// What the terminal sends reaches the command without us; what somebody sends to us is passed on.
-// When only daemons are left, asking once is a request and asking again an order.
+// The terminal sends its signals to the command itself; we pass on what others send to us. When
+// only daemons are left, the first request sends them SIGTERM and every further one SIGKILL.
 static void pass_on(struct watch *watch, const siginfo_t *signal)
 {
     if (!watch->command_gone) {
@@ -149,12 +150,12 @@ static void pass_on(struct watch *watch, const siginfo_t *signal)
         processes_signal(watch->interrupts++ == 0 ? SIGTERM : SIGKILL, NULL, &count, &refused));
 }
 
-// One signal, or the end of time; false when the deadline has passed.
+// Waits for a signal, or until the deadline; 0: there is none. False when it has passed.
 static bool wait_signal(struct watch *watch, uint64_t deadline_ns)
 {
     sigset_t watched;
     watched_signals(&watched);
-    struct timespec left = {.tv_sec = 3600};
+    struct timespec left = {.tv_sec = 3600}; // without a deadline; the caller waits again
     if (deadline_ns != 0) {
         uint64_t now_ns = clock_ns();
         if (now_ns >= deadline_ns)
@@ -182,8 +183,8 @@ struct error *supervise_wait(pid_t pid, const struct supervise_options *options,
 {
     struct watch watch = {.command = pid, .start_ns = options->start_ns};
     uint64_t deadline_ns = options->timeout_ns == 0 ? 0 : watch.start_ns + options->timeout_ns;
-    uint64_t moment_ns = watch.start_ns + MOMENT_NS;
-    if (deadline_ns < options->timeout_ns) // so long that it is never
+    uint64_t moment_ns = watch.start_ns + RESERVE_WAIT_NS;
+    if (deadline_ns < options->timeout_ns) // the sum overflowed: never
         deadline_ns = 0;
     for (reap(&watch); !watch.all_gone; reap(&watch)) {
         bool early = moment_ns != 0 && (deadline_ns == 0 || moment_ns < deadline_ns);

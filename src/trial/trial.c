@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See trial.h: the order of the steps, and what must be undone when one of them fails.
+// Runs a trial: the order of the steps, what to undo when one fails, and warnings afterwards.
 #include "trial/trial.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "elf/object.h"
 #include "scenario/resolve.h"
-#include "trial/given.h"
+#include "trial/inherited-sockets.h"
 #include "trial/program.h"
 #include "trial/resolver.h"
 #include "trial/stacks.h"
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Takes the text; NULL means that there was no memory for it.
+// Adds a warning and takes the text over. NULL means that there was no memory for the text.
 static struct error *warn(struct trial *trial, char *text)
 {
     char **warning = text != NULL ? ARRAY_ADD(&trial->warnings) : NULL;
@@ -44,7 +44,7 @@ static char *printed(const char *format, ...)
     return size < 0 ? NULL : text;
 }
 
-// Names in conditions that nothing in any module answers to: misspelt, most likely.
+// Warns of names in conditions that no module has. Most likely they are misspelt.
 static struct error *warn_missing(const struct trial_options *options,
                                   const struct resolver *resolver, struct trial *trial)
 {
@@ -70,12 +70,12 @@ static struct error *warn_missing(const struct trial_options *options,
     return NULL;
 }
 
-// Starts, watches and ends; the command is dead whenever this returns.
+// Starts the command and waits for its end. Whenever this returns, the command does not run.
 static struct error *supervise(const struct trial_options *options,
                                const struct supervise_signals *signals, struct trial *trial)
 {
     TRY(runtime_session_begin(trial->session, ""));
-    given_note(runtime_session_region(trial->session)->map);
+    inherited_sockets_note(runtime_session_region(trial->session)->map);
     uint64_t start_ns = clock_ns();
     pid_t pid;
     TRY(supervise_start(options->command, runtime_session_environment(trial->session), signals,
@@ -93,7 +93,7 @@ static struct error *finish(const struct trial_options *options, struct trial *t
     region_conclude(runtime_session_region(trial->session), trial->outcome.kind,
                     trial->outcome.status, trial->outcome.ns);
     TRY(runtime_session_end(trial->session, &trial->view));
-    // The loader itself crashed: maybe of a file that is damaged where nobody has looked yet.
+    // The loader itself crashed, perhaps because of damage in the file that nobody has looked for.
     if (trial->view.region->processes == 0 && trial->outcome.kind == WIRE_OUTCOME_SIGNAL)
         TRY(program_check(options->command[0]));
     const struct resolver *resolver = runtime_session_resolver(trial->session);
@@ -117,21 +117,21 @@ static struct error *finish(const struct trial_options *options, struct trial *t
 
 static struct error *run(const struct trial_options *options, struct trial *trial)
 {
-    _cleanup_(program_forget) struct region_program program = {0};
-    TRY(program_look(options->command[0], &program));
-    const struct runtime_session_options arms = {.scenario = options->scenario,
-                                                 .program = &program,
-                                                 .seed = options->seed,
-                                                 .command = options->command,
-                                                 .environment = environ,
-                                                 .journal_records = options->journal_records,
-                                                 .catch_crashes = true,
-                                                 .journal_path = options->journal_path,
-                                                 .coordinator = options->coordinator,
-                                                 .node = options->node,
-                                                 .hurried = true};
+    _cleanup_(region_program_deinit) struct region_program program = {0};
+    TRY(program_check_and_identify(options->command[0], &program));
+    const struct runtime_session_options session = {.scenario = options->scenario,
+                                                    .program = &program,
+                                                    .seed = options->seed,
+                                                    .command = options->command,
+                                                    .environment = environ,
+                                                    .journal_records = options->journal_records,
+                                                    .catch_crashes = true,
+                                                    .journal_path = options->journal_path,
+                                                    .coordinator = options->coordinator,
+                                                    .node = options->node,
+                                                    .hurried = true};
     TRY(runtime_session_new(&trial->session));
-    TRY(runtime_session_prepare(trial->session, &arms));
+    TRY(runtime_session_prepare(trial->session, &session));
     if (options->stacks_path != NULL)
         TRY(stacks_load(options->stacks_path, runtime_session_region(trial->session)));
     struct supervise_signals signals;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One trial: a command run once with a scenario, and everything known about it afterwards.
+// One trial: runs a command once with a scenario and keeps everything that is known about it.
 #ifndef ORDEAL_TRIAL_TRIAL_H
 #define ORDEAL_TRIAL_TRIAL_H
 
@@ -19,7 +19,7 @@ struct trial_options {
     uint64_t seed;
     uint64_t timeout_ns;      // 0 = none
     const char *journal_path; // or NULL
-    const char *stacks_path;  // memory of new_stack across trials, or NULL
+    const char *stacks_path;  // file with the stacks that new_stack remembers, or NULL
     const char *coordinator;  // or NULL
     const char *node;         // or NULL
     uint32_t journal_records; // 0 = the usual number
@@ -29,10 +29,11 @@ struct trial {
     struct runtime_session *session;
     struct wire_view view;
     struct outcome outcome;
-    ARRAY(char *) warnings; // what went less than well, one sentence each
+    ARRAY(char *) warnings; // one sentence each
 };
 
-// An error means that the command was not started, or could not be watched to its end.
+// Fails if the command was not started, or could not be watched to its end. The view belongs to the
+// session; trial_deinit() releases everything.
 _must_check_ struct error *trial_run(const struct trial_options *options, struct trial *ret_trial);
 void trial_deinit(struct trial *trial);
 

@@ -75,8 +75,8 @@ static void ask(const struct cover_file *file)
     for (size_t i = 0; i <= MODULES; i++)
         cover_file_loaded(file, i);
     cover_file_set_phase(file, 2);
-    cover_file_moved(file, "/tmp/a copy of it", "/home/me");
-    cover_file_moved(file, "", "/lib");
+    cover_file_map_path(file, "/tmp/a copy of it", "/home/me");
+    cover_file_map_path(file, "", "/lib");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -19,8 +19,8 @@ static struct scenario *sample(void)
     struct scenario *scenario = new_scenario();
     for (size_t i = 0; i < COUNT_OF(specs); i++)
         must(scenario_add_spec(scenario, specs[i]));
-    must(scenario_spare_stacks(scenario, "/bin/true", 0x1234));
-    must(scenario_spare_stacks(scenario, "/bin/true", 0x1238));
+    must(scenario_add_stackless(scenario, "/bin/true", 0x1234));
+    must(scenario_add_stackless(scenario, "/bin/true", 0x1238));
     return scenario;
 }
 

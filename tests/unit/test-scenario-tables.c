@@ -160,7 +160,8 @@ static void test_misfits(void **state)
         {"no_such_function", NULL, -1},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        const char *found = prototype_misfit(cases[i].function, (uint64_t)cases[i].value);
+        const char *found =
+            prototype_impossible_result(cases[i].function, (uint64_t)cases[i].value);
         if (cases[i].expected == NULL)
             assert_null(found);
         else
@@ -172,7 +173,7 @@ static void test_misfits(void **state)
         if (prototype->failure == NULL)
             continue;
         int64_t value = prototype_failure_value(prototype->failure, 5);
-        assert_null(prototype_misfit(prototype->name, (uint64_t)value));
+        assert_null(prototype_impossible_result(prototype->name, (uint64_t)value));
     }
 }
 

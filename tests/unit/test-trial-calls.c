@@ -152,7 +152,7 @@ static void stacks_are_not_told_apart_everywhere(void **state)
     const struct calls_row f = calls.rows.items[calls.rows.items[0].count == 2 ? 0 : 1];
     must(scenario_new(&scenario));
     must(scenario_add_spec(scenario, "getppid watch"));
-    must(scenario_spare_stacks(scenario, f.module, f.offset));
+    must(scenario_add_stackless(scenario, f.module, f.offset));
     calls_deinit(&calls);
     assert_int_equal(record_scenario(scenario, true, &calls), 0);
     assert_int_equal(calls.rows.count, 4); // one, and as many as main() calls g() from
@@ -178,7 +178,7 @@ static void stacks_are_spared_by_function(void **state)
     must(scenario_new(&scenario));
     must(scenario_add_spec(scenario, "getuid watch"));
     must(scenario_add_spec(scenario, "getppid watch"));
-    must(scenario_spare_stacks(scenario, calls.rows.items[0].module, calls.rows.items[0].offset));
+    must(scenario_add_stackless(scenario, calls.rows.items[0].module, calls.rows.items[0].offset));
     calls_deinit(&calls);
     assert_int_equal(record_scenario(scenario, true, &calls), 0);
     assert_int_equal(calls.rows.count, 3);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Coordination: the lines, the decision language, turns, and a real server with unkind peers.
+// Coordination: the lines, the language of rules, turns, and a real server with unkind peers.
 #include "trial-help.h"
 
 #include "trial/address.h"
+#include "trial/coordinator-rule.h"
 #include "trial/coordinator-state.h"
 #include "trial/coordinator.h"
-#include "trial/decision.h"
-#include "trial/line.h"
+#include "trial/protocol.h"
 #include "trial/remote.h"
 #include "trial/supervise.h"
 
@@ -23,17 +23,17 @@ static void words_survive_the_line(void **state)
         all[i] = (char)(i + 1);
     all[255] = '\0';
     struct buffer line = {0};
-    must(line_put(&line, all));
+    must(protocol_put_word(&line, all));
     must(buffer_append(&line, " ", 1));
-    must(line_put(&line, ""));
+    must(protocol_put_word(&line, ""));
     must(buffer_append(&line, " ", 1));
-    must(line_put(&line, "end"));
+    must(protocol_put_word(&line, "end"));
     assert_null(strpbrk(line.data, "\n\r\t;,"));
     char *cursor = line.data;
-    assert_string_equal(line_word(&cursor), all);
-    assert_string_equal(line_word(&cursor), "");
-    assert_string_equal(line_word(&cursor), "end");
-    assert_null(line_word(&cursor));
+    assert_string_equal(protocol_next_word(&cursor), all);
+    assert_string_equal(protocol_next_word(&cursor), "");
+    assert_string_equal(protocol_next_word(&cursor), "end");
+    assert_null(protocol_next_word(&cursor));
     buffer_deinit(&line);
 }
 
@@ -44,7 +44,7 @@ static void broken_words_are_noticed(void **state)
         char text[10];
         strcpy(text, broken[i]);
         char *cursor = text;
-        assert_null(line_word(&cursor));
+        assert_null(protocol_next_word(&cursor));
         assert_null(cursor);
     }
 }
@@ -53,23 +53,23 @@ static bool decide(const char *condition)
 {
     char rule[300];
     snprintf(rule, sizeof rule, "x when %s", condition);
-    struct decision *decision;
-    must(decision_new(rule, &decision));
+    struct coordinator_rule *parsed;
+    must(coordinator_rule_new(rule, &parsed));
     uint64_t random = 1;
-    const struct decision_frame frames[] = {{"/usr/bin/git", "commit_locked_index"},
-                                            {"/lib/libc.so.6", "__libc_start_main"}};
-    struct decision_question question = {.node = "db1",
-                                         .function = "write",
-                                         .count = 12,
-                                         .node_count = 4,
-                                         .nodes = 3,
-                                         .occurrence = 7,
-                                         .arguments = {5, 0x1000, 4096},
-                                         .frames = frames,
-                                         .frame_count = 2,
-                                         .random = &random};
-    bool yes = decision_ask(decision, &question);
-    decision_free(decision);
+    const struct coordinator_frame frames[] = {{"/usr/bin/git", "commit_locked_index"},
+                                               {"/lib/libc.so.6", "__libc_start_main"}};
+    struct coordinator_question question = {.node = "db1",
+                                            .function = "write",
+                                            .count = 12,
+                                            .node_count = 4,
+                                            .nodes = 3,
+                                            .occurrence = 7,
+                                            .arguments = {5, 0x1000, 4096},
+                                            .frames = frames,
+                                            .frame_count = 2,
+                                            .random = &random};
+    bool yes = coordinator_rule_ask(parsed, &question);
+    coordinator_rule_free(parsed);
     return yes;
 }
 
@@ -139,23 +139,23 @@ static void mistakes_are_pointed_at(void **state)
         {"x when 1 / 0", "division by zero"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct decision *decision;
-        must_say(decision_new(wrong[i].rule, &decision), wrong[i].says);
+        struct coordinator_rule *parsed;
+        must_say(coordinator_rule_new(wrong[i].rule, &parsed), wrong[i].says);
     }
     char deep[6000] = "x when ";
     for (int i = 0; i < 1000; i++)
         strcat(deep, "(");
-    struct decision *decision;
-    must_say(decision_new(deep, &decision), "nested too deeply");
+    struct coordinator_rule *parsed;
+    must_say(coordinator_rule_new(deep, &parsed), "nested too deeply");
     strcpy(deep, "x when 1");
     for (int i = 0; i < 2500; i++)
         strcat(deep, "+1");
-    must_say(decision_new(deep, &decision), "too long");
+    must_say(coordinator_rule_new(deep, &parsed), "too long");
 }
 
 static bool ask(struct coordinator_state *nodes, const char *name, const char *node)
 {
-    struct decision_question question = {.node = node, .function = "read"};
+    struct coordinator_question question = {.node = node, .function = "read"};
     const char *rule;
     must(coordinator_state_ask(nodes, name, &question, &rule));
     return rule != NULL;
@@ -183,7 +183,7 @@ static void turns_go_around(void **state)
     assert_false(ask(nodes, "unknown", "a"));
     assert_int_equal(coordinator_state_totals(nodes).questions, 12);
     assert_int_equal(coordinator_state_totals(nodes).yes, 5);
-    struct decision_question question = {.node = "stranger", .function = ""};
+    struct coordinator_question question = {.node = "stranger", .function = ""};
     const char *rule;
     must_say(coordinator_state_ask(nodes, "disk", &question, &rule), "has not joined");
     coordinator_state_free(nodes);

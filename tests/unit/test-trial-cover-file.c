@@ -94,19 +94,19 @@ static void what_is_reached(void **state)
 static void what_is_moved(void **state)
 {
     struct cover_file file = make();
-    cover_file_moved(&file, "/tmp/copy", "/home/me");
+    cover_file_map_path(&file, "/tmp/copy", "/home/me");
     assert_string_equal(module_at(&file, 0)->path, "/tmp/copy/program");
     assert_string_equal(module_at(&file, 1)->path, "/lib/library.so");
     char far[WIRE_MODULE_PATH];
     memset(far, 'f', sizeof far - 1);
     far[sizeof far - 1] = '\0';
-    cover_file_moved(&file, far, "/tmp/copy");
+    cover_file_map_path(&file, far, "/tmp/copy");
     assert_string_equal(module_at(&file, 0)->path, "/tmp/copy/program");
     // Nothing in all that follows ends the path.
     char *path = module_at(&file, 2)->path;
     memset(path + strlen("/lib/"), 'x',
            (size_t)((char *)file.map + file.size - path) - strlen("/lib/"));
-    cover_file_moved(&file, "/other", "/lib");
+    cover_file_map_path(&file, "/other", "/lib");
     assert_memory_equal(path, "/lib/x", 6);
     cover_file_close(&file);
 }

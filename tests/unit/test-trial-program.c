@@ -2,8 +2,8 @@
 // Which programs can be intercepted, with which environment, and why a rule cannot apply.
 #include "trial-help.h"
 
-#include "trial/coverage.h"
 #include "trial/diagnose.h"
+#include "trial/linkage.h"
 #include "trial/program.h"
 
 #include <fcntl.h>
@@ -42,30 +42,30 @@ static void programs_are_looked_at(void **state)
 static void programs_are_looked_at_quickly(void **state)
 {
     struct region_program program = {0};
-    must(program_look("/bin/cat", &program));
-    struct region_program foreseen = program_foresee("/bin/cat");
+    must(program_check_and_identify("/bin/cat", &program));
+    struct region_program identified = program_identify("/bin/cat");
     assert_string_equal(program.asked, "/bin/cat");
-    assert_string_equal(program.file, foreseen.file);
-    assert_int_equal(program.fingerprint, foreseen.fingerprint);
-    program_forget(&program);
-    program_forget(&foreseen);
+    assert_string_equal(program.file, identified.file);
+    assert_int_equal(program.fingerprint, identified.fingerprint);
+    region_program_deinit(&program);
+    region_program_deinit(&identified);
     write_program("script", "#!/bin/sh\n");
-    must(program_look("./script", &program));
+    must(program_check_and_identify("./script", &program));
     assert_null(program.file);
-    must_say(program_look("./nowhere", &program), "nowhere");
+    must_say(program_check_and_identify("./nowhere", &program), "nowhere");
     write_program("text", "hello\n");
-    must_say(program_look("./text", &program), "text");
+    must_say(program_check_and_identify("./text", &program), "text");
     assert_int_equal(system("cp /bin/cat foreign && printf '\\267\\000' | "
                             "dd of=foreign bs=1 seek=18 conv=notrunc status=none"),
                      0);
-    must_say(program_look("./foreign", &program), "another machine");
+    must_say(program_check_and_identify("./foreign", &program), "another machine");
     assert_int_equal(system("head -c 3000 /bin/cat >cut && chmod +x cut"), 0);
-    must_say(program_look("./cut", &program), "truncated");
+    must_say(program_check_and_identify("./cut", &program), "truncated");
     // Without its interpreter, it is a static program: the type of the header is changed.
     assert_int_equal(system("cp /bin/cat static && printf '\\000' | "
                             "dd of=static bs=1 seek=120 conv=notrunc status=none"),
                      0);
-    must_say(program_look("./static", &program), "statically linked");
+    must_say(program_check_and_identify("./static", &program), "statically linked");
 }
 
 // As the kernel has it, there is nothing above the root: ordeal may lie there.
@@ -143,22 +143,22 @@ static void the_preload_is_in_order(void **state)
 
 static void imports_have_a_home(void **state)
 {
-    struct coverage coverage;
-    must(coverage_find("cat", &coverage));
-    assert_true(coverage.modules.count >= 2);
-    const struct coverage_module *program = &coverage.modules.items[0];
+    struct linkage linkage;
+    must(linkage_find("cat", &linkage));
+    assert_true(linkage.modules.count >= 2);
+    const struct linkage_module *program = &linkage.modules.items[0];
     bool found = false;
     for (size_t i = 0; i < program->imports.count; i++) {
-        const struct coverage_import *import = &program->imports.items[i];
+        const struct linkage_import *import = &program->imports.items[i];
         if (strcmp(import->name, "read") != 0)
             continue;
         found = true;
-        assert_non_null(strstr(coverage.modules.items[import->definer].path, "libc.so"));
+        assert_non_null(strstr(linkage.modules.items[import->definer].path, "libc.so"));
     }
     assert_true(found);
-    assert_true(coverage_definer(&coverage, "no_such_function", NULL) == COVERAGE_NOWHERE);
-    coverage_deinit(&coverage);
-    must_say(coverage_find("./nowhere", &coverage), "nowhere");
+    assert_true(linkage_definer(&linkage, "no_such_function", NULL) == LINKAGE_UNDEFINED);
+    linkage_deinit(&linkage);
+    must_say(linkage_find("./nowhere", &linkage), "nowhere");
 }
 
 static struct error *make_cat(struct region *ret_region)

@@ -194,7 +194,7 @@ static void run_link(struct runtime_session *session, const char *link, struct w
 }
 
 // What is executed under a path is known beforehand, and not believed where it is another by then.
-static void the_program_is_foreseen(void **state)
+static void the_program_is_identified(void **state)
 {
     char link[] = "/tmp/ordeal-test-XXXXXX", *cat = realpath("/bin/cat", NULL);
     char *tail = realpath("/usr/bin/tail", NULL);
@@ -237,7 +237,7 @@ int main(void)
         cmocka_unit_test(the_left_over_keep_their_region),
         cmocka_unit_test(a_forked_worker_has_its_own),
         cmocka_unit_test(the_plan_has_a_hash),
-        cmocka_unit_test(the_program_is_foreseen),
+        cmocka_unit_test(the_program_is_identified),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

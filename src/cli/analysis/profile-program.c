@@ -10,7 +10,7 @@
 
 void program_imports_deinit(struct program_imports *imports)
 {
-    coverage_deinit(&imports->coverage);
+    linkage_deinit(&imports->linkage);
     ARRAY_DEINIT(&imports->items);
     ARRAY_DEINIT(&imports->libraries);
     ARRAY_DEINIT(&imports->undefined);
@@ -33,10 +33,10 @@ static bool is_weak(const struct elf_object *object, const char *name)
 }
 
 static struct error *add_import(struct program_imports *imports,
-                                const struct coverage_import *import, bool *used)
+                                const struct linkage_import *import, bool *used)
 {
-    if (import->definer == COVERAGE_NOWHERE) {
-        if (is_weak(imports->coverage.modules.items[0].object, import->name))
+    if (import->definer == LINKAGE_UNDEFINED) {
+        if (is_weak(imports->linkage.modules.items[0].object, import->name))
             return NULL;
         const char **undefined = ARRAY_ADD(&imports->undefined);
         if (undefined == NULL)
@@ -49,28 +49,28 @@ static struct error *add_import(struct program_imports *imports,
         return error_no_memory();
     *added = (struct program_import){.name = import->name,
                                      .version = import->version,
-                                     .path = imports->coverage.modules.items[import->definer].path};
+                                     .path = imports->linkage.modules.items[import->definer].path};
     used[import->definer] = true;
     return NULL;
 }
 
 static struct error *fill(const char *program, struct program_imports *imports)
 {
-    TRY(coverage_find(program, &imports->coverage));
-    const struct coverage_module *module = &imports->coverage.modules.items[0];
+    TRY(linkage_find(program, &imports->linkage));
+    const struct linkage_module *module = &imports->linkage.modules.items[0];
     if (elf_object_facts(module->object)->static_program)
         return error_new("%s is statically linked: it imports no functions", module->path);
-    _cleanup_free_ bool *used = calloc(imports->coverage.modules.count, sizeof *used);
+    _cleanup_free_ bool *used = calloc(imports->linkage.modules.count, sizeof *used);
     if (used == NULL)
         return error_no_memory();
     for (size_t i = 0; i < module->imports.count; i++)
         TRY(add_import(imports, &module->imports.items[i], used));
-    for (size_t i = 1; i < imports->coverage.modules.count; i++) {
+    for (size_t i = 1; i < imports->linkage.modules.count; i++) {
         const char **added = used[i] ? ARRAY_ADD(&imports->libraries) : NULL;
         if (used[i] && added == NULL)
             return error_no_memory();
         if (used[i])
-            *added = imports->coverage.modules.items[i].path;
+            *added = imports->linkage.modules.items[i].path;
     }
     if (imports->items.count != 0)
         qsort(imports->items.items, imports->items.count, sizeof *imports->items.items, compare);

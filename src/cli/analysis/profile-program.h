@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "profile/profile.h"
-#include "trial/coverage.h"
+#include "trial/linkage.h"
 
 struct program_import {
     const char *name, *version; // version may be NULL
@@ -13,7 +13,7 @@ struct program_import {
 };
 
 struct program_imports {
-    struct coverage coverage;           // owns the texts
+    struct linkage linkage;             // owns the texts
     ARRAY(struct program_import) items; // sorted by path and name
     ARRAY(const char *) libraries;      // that define any of them, in load order
     ARRAY(const char *) undefined;      // functions that no library defines

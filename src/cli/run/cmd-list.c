@@ -8,7 +8,7 @@
 #include "report/json.h"
 #include "report/text.h"
 #include "scenario/trigger.h"
-#include "trial/coverage.h"
+#include "trial/linkage.h"
 
 #include <string.h>
 
@@ -51,11 +51,11 @@ static struct error *triggers_json(struct buffer *text)
 }
 
 // The path of the library that defines it, or "?".
-static const char *defining_library(const struct coverage *coverage,
-                                    const struct coverage_import *import)
+static const char *defining_library(const struct linkage *linkage,
+                                    const struct linkage_import *import)
 {
-    return import->definer == COVERAGE_NOWHERE ? "?"
-                                               : coverage->modules.items[import->definer].path;
+    return import->definer == LINKAGE_UNDEFINED ? "?"
+                                                : linkage->modules.items[import->definer].path;
 }
 
 // Names come from the file, so nothing of them may reach the terminal raw.
@@ -77,35 +77,35 @@ static struct error *put_import(struct buffer *text, const char *name, const cha
     return buffer_append(text, "\n", 1);
 }
 
-static struct error *functions_text(const struct coverage *coverage, struct buffer *text)
+static struct error *functions_text(const struct linkage *linkage, struct buffer *text)
 {
-    for (size_t i = 0; i < coverage->modules.count; i++) {
-        const struct coverage_module *module = &coverage->modules.items[i];
+    for (size_t i = 0; i < linkage->modules.count; i++) {
+        const struct linkage_module *module = &linkage->modules.items[i];
         if (module->imports.count != 0)
             TRY(put_heading(text, i == 0, module->path));
         for (size_t j = 0; j < module->imports.count; j++) {
-            const struct coverage_import *import = &module->imports.items[j];
-            TRY(put_import(text, import->name, defining_library(coverage, import)));
+            const struct linkage_import *import = &module->imports.items[j];
+            TRY(put_import(text, import->name, defining_library(linkage, import)));
         }
     }
     return NULL;
 }
 
-static struct error *functions_json(const struct coverage *coverage, struct buffer *text)
+static struct error *functions_json(const struct linkage *linkage, struct buffer *text)
 {
     _cleanup_(json_release) json_t *root = json_array();
     struct json_builder builder = {.failed = root == NULL};
-    for (size_t i = 0; i < coverage->modules.count; i++) {
-        const struct coverage_module *module = &coverage->modules.items[i];
+    for (size_t i = 0; i < linkage->modules.count; i++) {
+        const struct linkage_module *module = &linkage->modules.items[i];
         for (size_t j = 0; j < module->imports.count && !builder.failed; j++) {
-            const struct coverage_import *import = &module->imports.items[j];
+            const struct linkage_import *import = &module->imports.items[j];
             json_t *entry = json_add_object(&builder, root, NULL);
             json_add_string(&builder, entry, "module", module->path);
             json_add_string(&builder, entry, "function", import->name);
             if (import->version != NULL)
                 json_add_string(&builder, entry, "version", import->version);
-            if (import->definer != COVERAGE_NOWHERE)
-                json_add_string(&builder, entry, "library", defining_library(coverage, import));
+            if (import->definer != LINKAGE_UNDEFINED)
+                json_add_string(&builder, entry, "library", defining_library(linkage, import));
         }
     }
     return json_write(&builder, root, text);
@@ -116,13 +116,13 @@ static struct error *list_functions(const struct settings *settings, const char 
 {
     if (program == NULL)
         return error_new("functions of which program? usage: ordeal list functions PROGRAM");
-    _cleanup_(coverage_deinit) struct coverage coverage = {0};
-    TRY(coverage_find(program, &coverage));
-    if (elf_object_facts(coverage.modules.items[0].object)->static_program)
+    _cleanup_(linkage_deinit) struct linkage linkage = {0};
+    TRY(linkage_find(program, &linkage));
+    if (elf_object_facts(linkage.modules.items[0].object)->static_program)
         return error_new("%s is statically linked: it imports no functions, and none of its calls "
                          "can be intercepted",
-                         coverage.modules.items[0].path);
-    return settings->json ? functions_json(&coverage, text) : functions_text(&coverage, text);
+                         linkage.modules.items[0].path);
+    return settings->json ? functions_json(&linkage, text) : functions_text(&linkage, text);
 }
 
 static struct error *run(const void *data, char **operands, int *ret_status)

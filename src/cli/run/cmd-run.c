@@ -7,7 +7,7 @@
 #include "elf/object.h"
 #include "report/run/run.h"
 #include "scenario/scenario.h"
-#include "trial/doubts.h"
+#include "trial/impossible-results.h"
 #include "trial/trial.h"
 
 #include <string.h>
@@ -115,7 +115,7 @@ static struct error *report(const struct settings *settings, const struct trial 
 {
     _cleanup_(diagnosis_deinit) struct diagnosis diagnosis = {0};
     TRY(diagnosis_make(&trial->view, &diagnosis));
-    TRY(doubts_warn(&trial->view, &diagnosis));
+    TRY(impossible_results_warn(&trial->view, &diagnosis));
     for (size_t i = 0; i < trial->warnings.count; i++)
         TRY(diagnosis_warn(&diagnosis, "%s", trial->warnings.items[i]));
     const struct report_run run = {

@@ -6,7 +6,7 @@
 #include "cli/trial-name.h"
 #include "report/campaign/campaign.h"
 #include "report/run/run.h"
-#include "trial/doubts.h"
+#include "trial/impossible-results.h"
 #include "trial/region.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     TRY(region_copy_open(operands[0], &copy));
     _cleanup_(diagnosis_deinit) struct diagnosis diagnosis = {0};
     TRY(diagnosis_make(&copy.view, &diagnosis));
-    TRY(doubts_warn(&copy.view, &diagnosis));
+    TRY(impossible_results_warn(&copy.view, &diagnosis));
     const struct report_run run = {
         .view = &copy.view,
         .warnings = diagnosis.warnings.items,

@@ -10,25 +10,25 @@
 #include "cli/command.h"
 #include "report/json.h"
 #include "report/text.h"
-#include "trial/coverage.h"
+#include "trial/linkage.h"
 #include "trial/program.h"
 
 #include <string.h>
 #include <unistd.h>
 
-static const char *defining_library(const struct coverage *coverage,
-                                    const struct coverage_import *import)
+static const char *defining_library(const struct linkage *linkage,
+                                    const struct linkage_import *import)
 {
-    if (import->definer == COVERAGE_NOWHERE)
+    if (import->definer == LINKAGE_UNDEFINED)
         return NULL;
-    return coverage->modules.items[import->definer].path;
+    return linkage->modules.items[import->definer].path;
 }
 
 // A function that nobody defines (weak, or from a missing library) cannot be called.
-static bool covers(const struct scenario *scenario, size_t rule, const struct coverage *coverage,
-                   const struct coverage_import *import)
+static bool covers(const struct scenario *scenario, size_t rule, const struct linkage *linkage,
+                   const struct linkage_import *import)
 {
-    const char *definer = defining_library(coverage, import);
+    const char *definer = defining_library(linkage, import);
     return definer != NULL && scenario_rule_covers(scenario, rule, definer, import->name);
 }
 
@@ -42,21 +42,20 @@ static struct error *put_parts(struct buffer *text, const char *before, const ch
 }
 
 static struct error *put_module(const struct scenario *scenario, size_t rule,
-                                const struct coverage *coverage,
-                                const struct coverage_module *module, size_t *count,
-                                struct buffer *text)
+                                const struct linkage *linkage, const struct linkage_module *module,
+                                size_t *count, struct buffer *text)
 {
     bool first = true;
     for (size_t i = 0; i < module->imports.count; i++) {
-        const struct coverage_import *import = &module->imports.items[i];
-        if (!covers(scenario, rule, coverage, import))
+        const struct linkage_import *import = &module->imports.items[i];
+        if (!covers(scenario, rule, linkage, import))
             continue;
         if (first)
             TRY(put_parts(text, "    ", module->path, " calls"));
         TRY(put_parts(text, first ? " " : ", ", import->name, ""));
         if (import->version != NULL)
             TRY(put_parts(text, "@", import->version, ""));
-        TRY(put_parts(text, " (", file_base_name(defining_library(coverage, import)), ")"));
+        TRY(put_parts(text, " (", file_base_name(defining_library(linkage, import)), ")"));
         first = false;
         (*count)++;
     }
@@ -64,38 +63,38 @@ static struct error *put_module(const struct scenario *scenario, size_t rule,
 }
 
 // Returns " (did you mean 'read'?)" for a function that nobody imports.
-static const char *suggestion_for(const char *function, const struct coverage *coverage,
+static const char *suggestion_for(const char *function, const struct linkage *linkage,
                                   char storage[SUGGESTION_SIZE])
 {
     struct suggestion suggestion = suggestion_start(function, strlen(function));
-    for (size_t i = 0; i < coverage->modules.count; i++)
-        for (size_t j = 0; j < coverage->modules.items[i].imports.count; j++)
-            suggestion_offer(&suggestion, coverage->modules.items[i].imports.items[j].name);
+    for (size_t i = 0; i < linkage->modules.count; i++)
+        for (size_t j = 0; j < linkage->modules.items[i].imports.count; j++)
+            suggestion_offer(&suggestion, linkage->modules.items[i].imports.items[j].name);
     return suggestion_text(&suggestion, storage);
 }
 
-static struct error *put_text(const struct scenario *scenario, const struct coverage *coverage,
+static struct error *put_text(const struct scenario *scenario, const struct linkage *linkage,
                               struct buffer *text)
 {
     size_t idle = 0;
     for (size_t rule = 0; rule < scenario_rule_count(scenario); rule++) {
         size_t count = 0;
         TRY(put_parts(text, "", scenario_rule(scenario, rule).text, "\n"));
-        for (size_t i = 0; i < coverage->modules.count; i++)
-            TRY(put_module(scenario, rule, coverage, &coverage->modules.items[i], &count, text));
+        for (size_t i = 0; i < linkage->modules.count; i++)
+            TRY(put_module(scenario, rule, linkage, &linkage->modules.items[i], &count, text));
         char storage[SUGGESTION_SIZE];
         if (count == 0)
             TRY(buffer_printf(
                 text, "    WARNING: nothing the program starts with imports this%s\n",
-                suggestion_for(scenario_rule(scenario, rule).function, coverage, storage)));
+                suggestion_for(scenario_rule(scenario, rule).function, linkage, storage)));
         idle += count == 0;
     }
-    TRY(put_parts(text, "\n", coverage->modules.items[0].path, ""));
+    TRY(put_parts(text, "\n", linkage->modules.items[0].path, ""));
     TRY(buffer_printf(text,
                       " and %zu %s looked at; modules loaded later and programs it starts are not "
                       "known before the run.\n",
-                      coverage->modules.count - 1,
-                      coverage->modules.count == 2 ? "library" : "libraries"));
+                      linkage->modules.count - 1,
+                      linkage->modules.count == 2 ? "library" : "libraries"));
     if (idle != 0)
         TRY(buffer_printf(text, "WARNING: %zu of %zu %s nothing at the start.\n", idle,
                           scenario_rule_count(scenario),
@@ -104,36 +103,36 @@ static struct error *put_text(const struct scenario *scenario, const struct cove
 }
 
 static void add_calls(struct json_builder *builder, json_t *calls, const struct scenario *scenario,
-                      size_t rule, const struct coverage *coverage)
+                      size_t rule, const struct linkage *linkage)
 {
-    for (size_t i = 0; i < coverage->modules.count; i++) {
-        const struct coverage_module *module = &coverage->modules.items[i];
+    for (size_t i = 0; i < linkage->modules.count; i++) {
+        const struct linkage_module *module = &linkage->modules.items[i];
         for (size_t j = 0; j < module->imports.count && !builder->failed; j++) {
-            const struct coverage_import *import = &module->imports.items[j];
-            if (!covers(scenario, rule, coverage, import))
+            const struct linkage_import *import = &module->imports.items[j];
+            if (!covers(scenario, rule, linkage, import))
                 continue;
             json_t *call = json_add_object(builder, calls, NULL);
             json_add_string(builder, call, "module", module->path);
             json_add_string(builder, call, "function", import->name);
             if (import->version != NULL)
                 json_add_string(builder, call, "version", import->version);
-            json_add_string(builder, call, "library", defining_library(coverage, import));
+            json_add_string(builder, call, "library", defining_library(linkage, import));
         }
     }
 }
 
-static struct error *put_json(const struct scenario *scenario, const struct coverage *coverage,
+static struct error *put_json(const struct scenario *scenario, const struct linkage *linkage,
                               struct buffer *text)
 {
     _cleanup_(json_release) json_t *root = json_object();
     struct json_builder builder = {.failed = root == NULL};
     json_add_string(&builder, root, "ordeal", ORDEAL_VERSION);
-    json_add_string(&builder, root, "program", coverage->modules.items[0].path);
+    json_add_string(&builder, root, "program", linkage->modules.items[0].path);
     json_t *rules = json_add_array(&builder, root, "rules");
     for (size_t i = 0; i < scenario_rule_count(scenario) && !builder.failed; i++) {
         json_t *rule = json_add_object(&builder, rules, NULL);
         json_add_string(&builder, rule, "rule", scenario_rule(scenario, i).text);
-        add_calls(&builder, json_add_array(&builder, rule, "calls"), scenario, i, coverage);
+        add_calls(&builder, json_add_array(&builder, rule, "calls"), scenario, i, linkage);
     }
     return json_write(&builder, root, text);
 }
@@ -144,11 +143,11 @@ struct error *dry_run(const struct scenario *scenario, const char *command, bool
     TRY(program_check(command));
     _cleanup_(buffer_deinit) struct buffer plan = {0};
     TRY(scenario_compile(scenario, 0, &plan));
-    _cleanup_(coverage_deinit) struct coverage coverage = {0};
-    TRY(coverage_find(command, &coverage));
+    _cleanup_(linkage_deinit) struct linkage linkage = {0};
+    TRY(linkage_find(command, &linkage));
     _cleanup_(output_close) struct output output;
     TRY(output_open(file, STDOUT_FILENO, &output));
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(json ? put_json(scenario, &coverage, &text) : put_text(scenario, &coverage, &text));
+    TRY(json ? put_json(scenario, &linkage, &text) : put_text(scenario, &linkage, &text));
     return output_put(&output, &text);
 }

@@ -49,10 +49,10 @@ static struct error *has_spec_under_any_name(const struct ir *self, struct ir_pr
 {
     TRY(has_spec(program, number, spec, ret_is));
     for (size_t i = 0; !*ret_is && i < program->others.count; i++) {
-        ir_program_call(program, self->setup.directory, i);
+        ir_program_use_name(program, self->setup.directory, i);
         TRY(has_spec(program, number, spec, ret_is));
         if (!*ret_is)
-            ir_program_call(program, self->setup.directory, i);
+            ir_program_use_name(program, self->setup.directory, i);
     }
     return NULL;
 }

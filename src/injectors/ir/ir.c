@@ -116,8 +116,8 @@ static struct error *moved(void *data, const char *from, const char *to)
 {
     struct ir *self = data;
     if (self->has_file)
-        cover_file_moved(&self->file, from, to);
-    return runtime_session_moved(self->session, from, to);
+        cover_file_map_path(&self->file, from, to);
+    return runtime_session_map_path(self->session, from, to);
 }
 
 static struct error *begin(void *data, const char *root)

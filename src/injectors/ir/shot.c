@@ -90,7 +90,7 @@ static void name_as_started(const struct ir *self, struct ir_program *program, s
     for (size_t i = 0; i < program->others.count; i++)
         if (cover_file_loaded(&self->file, module + 1 + i) &&
             lstat(program->others.items[i], &file) == 0 && S_ISREG(file.st_mode)) {
-            ir_program_call(program, self->setup.directory, i);
+            ir_program_use_name(program, self->setup.directory, i);
             return;
         }
 }
@@ -105,7 +105,7 @@ void ir_shot_take_profile(struct ir *self)
             program->loaded |= cover_file_loaded(&self->file, module++);
         for (size_t j = 0; j < self->blocks[i].items.count; j++)
             if (cover_file_reached(&self->file, number++) != 0)
-                ir_take_block(program, &self->blocks[i].items.items[j]);
+                ir_program_mark_executed(program, &self->blocks[i].items.items[j]);
         name_as_started(self, program, first);
     }
     self->profiled = true;

@@ -219,7 +219,7 @@ bool library_leaves_out(const struct library_plan *plan, size_t fault, const cha
 {
     const char *pattern = scenario_rule(plan->faults, fault).function;
     return strpbrk(pattern, "*?[") != NULL &&
-           scenario_rule_misfit(plan->faults, fault, function) != NULL;
+           scenario_rule_impossible_result(plan->faults, fault, function) != NULL;
 }
 
 static struct error *add_fault(struct candidate_builder *builder)

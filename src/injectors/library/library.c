@@ -230,7 +230,7 @@ static struct error *prepare(void *self, struct shot *shot)
 static struct error *moved(void *self, const char *from, const char *to)
 {
     struct library *library = self;
-    return runtime_session_moved(library->session, from, to);
+    return runtime_session_map_path(library->session, from, to);
 }
 
 static struct error *begin(void *self, const char *root)

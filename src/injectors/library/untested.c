@@ -45,7 +45,7 @@ static struct error *put_relatives(const struct injector_setup *setup, const cha
     if (strchr(name, '/') != NULL && name[0] != '/')
         TRY(buffer_printf(&path, "%s/", setup->directory));
     TRY(buffer_printf(&path, "%s", name));
-    TRY(diagnosis_relatives(path.data, function, &names));
+    TRY(diagnosis_alternatives(path.data, function, &names));
     if (names.size == 0)
         return NULL;
     return buffer_printf(text, "; %s imports %s", file_base_name(name), names.data);
@@ -74,7 +74,7 @@ static struct error *tell_misfits(const struct library_plan *plan, size_t fault,
     const char *told = "";
     for (size_t i = 0; i < plan->recording.calls.count; i++) {
         const struct recorded_call *call = &plan->recording.calls.items[i];
-        const char *failure = scenario_rule_misfit(plan->faults, fault, call->function);
+        const char *failure = scenario_rule_impossible_result(plan->faults, fault, call->function);
         if (failure == NULL || strcmp(told, call->function) == 0 ||
             !scenario_rule_covers(plan->faults, fault, call->library, call->function))
             continue;

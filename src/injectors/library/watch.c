@@ -126,7 +126,7 @@ static struct error *spare_places(const struct recording *sites, const struct an
             !(all || analysis_find(analysis, site, call->function).guards))
             continue;
         TRY(map_add(&spared, call->site, NULL));
-        TRY(scenario_spare_stacks(scenario, site->module, site->offset));
+        TRY(scenario_add_stackless(scenario, site->module, site->offset));
     }
     return NULL;
 }

@@ -246,7 +246,7 @@ static struct error *prepare(void *data, struct shot *shot)
 static struct error *moved(void *data, const char *from, const char *to)
 {
     struct signals *self = data;
-    return self->has_runtime ? runtime_session_moved(self->session, from, to) : NULL;
+    return self->has_runtime ? runtime_session_map_path(self->session, from, to) : NULL;
 }
 
 static struct error *begin(void *data, const char *root)

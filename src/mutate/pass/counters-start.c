@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Part of programs built with `ordeal cc --counters`, once per linked file: puts a file in place of
-// the counters' memory before the program begins, so that counts outlive whatever becomes of the
-// process, and those of several processes add up. Compiled to bitcode, which the compiler pass
-// links into every module. It needs no library and leaves no trace: where something does not work,
-// counters stay private memory.
+// A constructor in programs built with `ordeal cc --counters`, once per linked file. It maps a
+// shared file over the counters' memory before the program begins, so that counts survive however
+// the process ends, and several processes add up. It is compiled to bitcode, which the compiler
+// pass links into every module. It needs no library and changes nothing else: if something fails,
+// the counters stay private memory.
 #include "mutate/counts.h"
 
 #include <stddef.h>
@@ -62,14 +62,16 @@ static const char *directory(char **environment)
     return NULL;
 }
 
-// Somebody else's rights are not lent to whoever sets a variable.
+// Whether the program runs with more rights than its caller. Then it ignores the variable: the
+// caller must not decide which file such a program writes.
 static int is_privileged(void)
 {
     return ask(SYS_getuid, 0, 0, 0, 0, 0) != ask(SYS_geteuid, 0, 0, 0, 0, 0) ||
            ask(SYS_getgid, 0, 0, 0, 0, 0) != ask(SYS_getegid, 0, 0, 0, 0, 0);
 }
 
-// Linked files with the same modules share a file: their counters mean the same.
+// The name of the counts file, a hash of the modules. Linked files with the same modules share a
+// file, since their counters mean the same.
 static uint64_t name_of(const char *start, const char *end)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -101,7 +103,8 @@ static int make_path(const char *folder, uint64_t name, char *path, size_t room)
     return 1;
 }
 
-// The file that is mapped where the counters are, out of /proc/self/maps: "START-END ... PATH\n".
+// The path of the linked file: of the mapping in /proc/self/maps ("START-END ... PATH\n") that
+// holds the counters.
 static size_t own_path(uint64_t address, char *path, size_t room)
 {
     char chunk[1024];
@@ -139,7 +142,7 @@ static size_t own_path(uint64_t address, char *path, size_t room)
     return 0;
 }
 
-// Storage for all of it beforehand: a full disk shall not be a SIGBUS in the middle of the program.
+// Allocates storage for the whole file now: on a full disk, the program would get SIGBUS later.
 static int make_room(long file, size_t wanted)
 {
     long size = ask(SYS_lseek, file, 0, 2, 0, 0);
@@ -153,8 +156,8 @@ static int make_room(long file, size_t wanted)
     return result == 0;
 }
 
-// What constructors before this one counted is added; others may be adding, too. The heads are the
-// same for everybody.
+// Adds what constructors before this one have counted. Other processes may add at the same time.
+// The headers are the same for all.
 static void add_counts(const char *start, const char *end, char *shared)
 {
     for (const char *at = start; at < end;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Markers and clones: a block with candidates is cut after its beginning; a decision is put there
-// that leads to the rest of the block or to one of its faulty copies.
+// Puts markers and clones into functions. A block with candidates is cut after its beginning. At
+// the cut stands a marker that leads to the rest of the block or to one of its faulty copies.
 #include "mutate/pass/pass.h"
 
 #include "mutate/pass/shim.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Instructions of a piece of a block that is cut: those of a statement or two.
+// The fewest instructions of a piece when a block is cut: those of one or two statements.
 #define LEAST_PIECE 6
 
 struct block_work {
@@ -45,7 +45,8 @@ static size_t before_cutting(const struct block_work *work)
     return last - first;
 }
 
-// A sample without repetition; the same seed chooses the same. Pieces of a block share its room.
+// Chooses candidates by a sample without repetition. The same seed gives the same sample. The
+// pieces of a block share its limit.
 static void choose(const struct pass *pass, struct block_work *work)
 {
     struct pass_candidate *candidates = work->subject->candidates.items + work->first;
@@ -94,7 +95,7 @@ static void add_clone(struct pass *pass, struct block_work *work, size_t number)
     LLVMSetInstDebugLocation(edit.builder, copy);
     candidate->type->apply(copy, &edit);
     LLVMDisposeBuilder(edit.builder);
-    // No mistake can be made there after all; the optimiser drops the clone.
+    // The mistake changed nothing; the optimiser will drop the clone.
     candidate->idle = shim_same_code(work->body, clone);
     candidate->chosen = !candidate->idle;
     if (candidate->idle)
@@ -111,11 +112,11 @@ static void add_clone(struct pass *pass, struct block_work *work, size_t number)
 
 // ---- decisions ----
 
-// Five bytes that do nothing, and a record in a section of its own that says where they are, whose
-// they are, and where they may lead. Copies of the code that the optimiser makes bring copies of
-// the record with them.
-// The record is linked to the code it is about. A twin that is not inlined knows its own name; in
-// code that may end up anywhere, only the marker itself is sure to be there.
+// A marker: a nop of five bytes, and a record in a section of its own that says where the nop is,
+// which function it belongs to, and where it may lead. If the optimiser copies the code, it copies
+// the record as well.
+// Ties the record to its code for the linker. For a twin that is not inlined, the twin's name is
+// enough. Other code may end up anywhere, so only the marker itself is certain to be there.
 static void write_owner(const struct pass *pass, const struct pass_function *subject,
                         struct buffer *text)
 {
@@ -200,7 +201,7 @@ static void instrument_block(struct pass *pass, struct block_work *work)
     LLVMDisposeBuilder(builder);
 }
 
-// How many candidates from one on are in the same block of the code.
+// How many candidates, from `first` on, are in the same block.
 static size_t in_one_block(const struct pass_function *subject, size_t first)
 {
     const struct pass_candidate *candidates = subject->candidates.items;
@@ -212,9 +213,9 @@ static size_t in_one_block(const struct pass_function *subject, size_t first)
     return i - first;
 }
 
-// Each clone is as large as its block: of a large block with many candidates only few could have
-// one. Cut at statements into pieces, it has room for many more; that takes a marker for each
-// piece, which costs nothing in a twin.
+// Cuts large blocks into pieces at statements. A clone is as large as its block, so only a few
+// candidates of a large block could have one; with pieces, many more can. Each piece needs a
+// marker, which costs nothing in a twin.
 static void cut_large_blocks(struct pass *pass, const struct pass_function *subject)
 {
     for (size_t i = 0, count; i < subject->candidates.count; i += count) {
@@ -233,8 +234,8 @@ void pass_instrument(struct pass *pass, struct pass_function *subject)
         return;
     LLVMValueRef code = subject->twin != NULL ? subject->twin : subject->function;
     pass_drop_forbidden(code);
-    // Markers in pristine code shall cost what they cost. Hardly any code is at risk that is not to
-    // be small: its blocks are less often made one with others.
+    // In pristine code, keep the layout only where code is to be small, so that it costs as little
+    // as possible. Other code is hardly at risk, since its blocks are merged less often.
     if (pass->options.decide != MAP_VARIABLE)
         shim_keep_layout(code, pass->options.decide == MAP_MARKERS);
     if (subject->candidates.count == 0)

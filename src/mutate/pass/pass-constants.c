@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Code that only compiles because the optimiser finds out that something is constant: operands of
-// inline assembly that must be immediate, and calls of functions that must not be left over
-// (`__attribute__((error))`). Kernels are full of both. A fault would make the constant unknown,
-// so such functions are left alone, and such calls are left out where faults are.
+// Finds code that compiles only if the optimiser can work out a constant: operands of inline
+// assembly that must be immediate, and calls that must be optimised away
+// (`__attribute__((error))`). Kernels are full of both. A fault would make the constant unknown, so
+// such functions get no faults, and such calls are removed from faulty code.
 #include "mutate/pass/pass.h"
 
 #include "mutate/pass/shim.h"
 
 #include <string.h>
 
-// Parameters that must be constant after inlining, as bits; SELF: the function itself holds a
-// variable that must be, so it cannot be touched.
+// Parameters that must be constant after inlining, as bits. SELF: one of the function's own
+// variables must be constant, so the function cannot be touched.
 #define SELF ((uint64_t)1 << 63)
 
 static uint64_t trace(LLVMValueRef value, unsigned depth);
 
-// What a local variable holds is the parameter that is put into it, or anything.
+// The parameter that a local variable holds; SELF if it may hold anything else.
 static uint64_t trace_variable(LLVMValueRef room)
 {
     uint64_t found = 0;
@@ -54,7 +54,8 @@ static uint64_t trace(LLVMValueRef value, unsigned depth)
     return found;
 }
 
-// One constraint: no letter in it stands for a register or for memory.
+// Whether a constraint allows only an immediate: no letter in it stands for a register or for
+// memory.
 static bool is_immediate(const char *constraint, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -105,7 +106,7 @@ static uint64_t needed_by(struct pass *pass, LLVMValueRef instruction)
     return found;
 }
 
-// A function that asks first whether something is constant can do without.
+// A function that first asks whether a value is constant also works if it is not.
 static uint64_t asked_for(LLVMValueRef instruction)
 {
     LLVMValueRef callee = called_function(instruction);

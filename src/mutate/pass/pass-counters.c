@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Counters of executions: one per basic block of the program as it was written. A function and its
-// twin share them. Rows about blocks go into a section of their own; what puts a file in place of
-// the counters' memory is linked in as bitcode.
+// Adds execution counters: one per basic block of the program as it was written. A function and its
+// twin share them. A section of its own describes the blocks. The constructor that maps a file over
+// the counters is linked in as bitcode (counters-start.c).
 #include "mutate/pass/pass.h"
 
 #include "mutate/counts.h"
@@ -86,7 +86,7 @@ static void add_block(struct pass_counters *counters, LLVMBasicBlockRef block,
         return;
     for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
          instruction = LLVMGetNextInstruction(instruction)) {
-        // The room of variables is no instruction that a machine would execute.
+        // An alloca is no instruction that a machine executes.
         row->instructions +=
             LLVMIsAAllocaInst(instruction) == NULL && LLVMIsADbgInfoIntrinsic(instruction) == NULL;
         add_line(counters, instruction, row);
@@ -212,8 +212,9 @@ static LLVMValueRef first_place(LLVMBasicBlockRef block)
     return at;
 }
 
-// One addition in memory. Not a plain one to the optimiser, which would keep the sum of a loop in a
-// register: lost if the process dies there. Not a locked one either: that costs ten times as much.
+// Adds 1 to a counter in memory. The access is not plain, since the optimiser would keep the sum of
+// a loop in a register, and it were lost if the process dies there. It is not locked either, since
+// that costs ten times as much.
 static void count(struct pass *pass, LLVMBasicBlockRef block, LLVMValueRef counter)
 {
     LLVMValueRef place = first_place(block);
@@ -237,7 +238,7 @@ static void count(struct pass *pass, LLVMBasicBlockRef block, LLVMValueRef count
     LLVMDisposeBuilder(builder);
 }
 
-// It does write to memory now.
+// Removes attributes that promise that a function does not write to memory: now it does.
 static void forget_promises(struct pass *pass)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName("memory", 6);

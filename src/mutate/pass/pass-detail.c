@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What an instruction works on, told as a programmer would: "count = n + 1", "p->next != NULL".
-// Built from names that the compiler leaves on values before it optimises.
+// Describes what an instruction works on as a programmer would write it: "count = n + 1", "p->next
+// != NULL". It uses the names that the compiler gives to values before it optimises.
 #include "mutate/pass/pass.h"
 
 #include "mutate/pass/shim.h"
@@ -12,29 +12,29 @@
 #define SHOWN_TEXT 20 // bytes of a string
 #define DEEPEST    4
 
-struct teller {
+struct description {
     char text[LONGEST + 1];
     size_t size;
 };
 
-static void put(struct teller *teller, const char *text)
+static void put(struct description *out, const char *text)
 {
-    size_t size = strlen(text), room = LONGEST - teller->size;
-    memcpy(teller->text + teller->size, text, size < room ? size : room);
-    teller->size += size < room ? size : room;
+    size_t size = strlen(text), room = LONGEST - out->size;
+    memcpy(out->text + out->size, text, size < room ? size : room);
+    out->size += size < room ? size : room;
 }
 
 // Intrinsics without the types in their names: llvm.memcpy.p0.p0.i64
-static void put_name(struct teller *teller, LLVMValueRef value)
+static void put_name(struct description *out, LLVMValueRef value)
 {
     char name[64];
     shim_name(value, name, sizeof name);
     if (strncmp(name, "llvm.", 5) == 0) {
         name[5 + strcspn(name + 5, ".")] = '\0';
-        put(teller, name + 5);
+        put(out, name + 5);
         return;
     }
-    put(teller, *name != '\0' ? name : "_");
+    put(out, *name != '\0' ? name : "_");
 }
 
 static const char *sign_of(LLVMOpcode opcode)
@@ -98,42 +98,43 @@ static const char *comparison(LLVMValueRef value)
     return NULL;
 }
 
-static void tell(struct teller *teller, LLVMValueRef value, unsigned depth);
+static void describe(struct description *out, LLVMValueRef value, unsigned depth);
 
-static void tell_pair(struct teller *teller, LLVMValueRef value, const char *sign, unsigned depth)
+static void describe_pair(struct description *out, LLVMValueRef value, const char *sign,
+                          unsigned depth)
 {
-    tell(teller, LLVMGetOperand(value, 0), depth);
-    put(teller, sign);
-    tell(teller, LLVMGetOperand(value, 1), depth);
+    describe(out, LLVMGetOperand(value, 0), depth);
+    put(out, sign);
+    describe(out, LLVMGetOperand(value, 1), depth);
 }
 
-static void tell_constant(struct teller *teller, LLVMValueRef value)
+static void describe_constant(struct description *out, LLVMValueRef value)
 {
     char text[32];
     if (LLVMIsAConstantInt(value) != NULL && LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64) {
         snprintf(text, sizeof text, "%lld", LLVMConstIntGetSExtValue(value));
-        put(teller, LLVMGetIntTypeWidth(LLVMTypeOf(value)) > 1 ? text
-                    : LLVMConstIntGetZExtValue(value) != 0     ? "true"
-                                                               : "false");
+        put(out, LLVMGetIntTypeWidth(LLVMTypeOf(value)) > 1 ? text
+                 : LLVMConstIntGetZExtValue(value) != 0     ? "true"
+                                                            : "false");
     } else if (LLVMIsAConstantFP(value) != NULL) {
         LLVMBool loses;
         snprintf(text, sizeof text, "%g", LLVMConstRealGetDouble(value, &loses));
-        put(teller, text);
+        put(out, text);
     } else if (LLVMIsAConstantPointerNull(value) != NULL) {
-        put(teller, "NULL");
+        put(out, "NULL");
     } else {
-        put(teller, "_");
+        put(out, "_");
     }
 }
 
 // Literals have no name of their own.
-static void tell_global(struct teller *teller, LLVMValueRef global)
+static void describe_global(struct description *out, LLVMValueRef global)
 {
     LLVMValueRef content =
         LLVMIsAGlobalVariable(global) != NULL ? LLVMGetInitializer(global) : NULL;
     if (LLVMGetLinkage(global) != LLVMPrivateLinkage || content == NULL ||
         LLVMIsAConstantDataSequential(content) == NULL || !LLVMIsConstantString(content)) {
-        put_name(teller, global);
+        put_name(out, global);
         return;
     }
     size_t size;
@@ -142,9 +143,9 @@ static void tell_global(struct teller *teller, LLVMValueRef global)
     size_t length = strnlen(all, size), shown = length;
     if (length > SHOWN_TEXT)
         for (shown = SHOWN_TEXT; shown > 0 && ((unsigned char)all[shown] & 0xc0) == 0x80;)
-            shown--; // no character is cut
+            shown--; // do not cut within a character
     snprintf(text, sizeof text, "\"%.*s%s\"", (int)shown, all, shown < length ? "..." : "");
-    put(teller, text);
+    put(out, text);
 }
 
 static bool is_moved(LLVMValueRef value)
@@ -162,40 +163,40 @@ static bool is_decayed(LLVMValueRef value)
 }
 
 // Names tell an element of an array from a member of a structure.
-static void tell_element(struct teller *teller, LLVMValueRef value, unsigned depth)
+static void describe_element(struct description *out, LLVMValueRef value, unsigned depth)
 {
     LLVMValueRef base = LLVMGetOperand(value, 0);
     LLVMValueRef index = LLVMGetOperand(value, (unsigned)LLVMGetNumOperands(value) - 1);
     char name[64];
     shim_name(value, name, sizeof name);
-    tell(teller, base, depth);
+    describe(out, base, depth);
     if (is_decayed(value))
         return;
     bool moved = is_moved(value);
     if (moved || strncmp(name, "arrayidx", 8) == 0 || strncmp(name, "arrayinit", 9) == 0 ||
         *name == '\0') {
-        put(teller, moved ? " + " : "[");
-        tell(teller, index, depth);
-        put(teller, moved ? "" : "]");
+        put(out, moved ? " + " : "[");
+        describe(out, index, depth);
+        put(out, moved ? "" : "]");
         return;
     }
-    put(teller, LLVMIsALoadInst(base) != NULL || LLVMIsACallInst(base) != NULL ? "->" : ".");
-    put(teller, name);
+    put(out, LLVMIsALoadInst(base) != NULL || LLVMIsACallInst(base) != NULL ? "->" : ".");
+    put(out, name);
 }
 
-static void tell_call(struct teller *teller, LLVMValueRef call, unsigned depth)
+static void describe_call(struct description *out, LLVMValueRef call, unsigned depth)
 {
     LLVMValueRef callee = LLVMGetCalledValue(call);
     if (LLVMIsAInlineAsm(callee) != NULL)
-        put(teller, "asm");
+        put(out, "asm");
     else
-        tell(teller, callee, depth);
-    put(teller, "(");
+        describe(out, callee, depth);
+    put(out, "(");
     for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
-        put(teller, i == 0 ? "" : ", ");
-        tell(teller, LLVMGetOperand(call, i), depth);
+        put(out, i == 0 ? "" : ", ");
+        describe(out, LLVMGetOperand(call, i), depth);
     }
-    put(teller, ")");
+    put(out, ")");
 }
 
 static bool is_element(LLVMValueRef value)
@@ -204,64 +205,64 @@ static bool is_element(LLVMValueRef value)
            (LLVMIsAConstantExpr(value) != NULL && LLVMGetConstOpcode(value) == LLVMGetElementPtr);
 }
 
-// Variables and elements are where their name says; what else is a pointer points there.
-static void tell_place(struct teller *teller, LLVMValueRef pointer, unsigned depth)
+// Variables and elements are written by their name; every other pointer gets a '*'.
+static void describe_place(struct description *out, LLVMValueRef pointer, unsigned depth)
 {
     bool moved = is_element(pointer) && is_moved(pointer);
     bool named = LLVMIsAAllocaInst(pointer) != NULL || LLVMIsAGlobalValue(pointer) != NULL ||
                  (is_element(pointer) && !moved && !is_decayed(pointer));
-    put(teller, named ? "" : moved ? "*(" : "*");
-    tell(teller, pointer, depth);
-    put(teller, moved ? ")" : "");
+    put(out, named ? "" : moved ? "*(" : "*");
+    describe(out, pointer, depth);
+    put(out, moved ? ")" : "");
 }
 
-static void tell(struct teller *teller, LLVMValueRef value, unsigned depth)
+static void describe(struct description *out, LLVMValueRef value, unsigned depth)
 {
-    if (depth > DEEPEST || teller->size == LONGEST) {
-        put(teller, "...");
+    if (depth > DEEPEST || out->size == LONGEST) {
+        put(out, "...");
         return;
     }
     depth++;
     if (LLVMIsAGlobalValue(value) != NULL)
-        tell_global(teller, value);
+        describe_global(out, value);
     else if (is_element(value))
-        tell_element(teller, value, depth);
+        describe_element(out, value, depth);
     else if (LLVMIsAConstant(value) != NULL)
-        tell_constant(teller, value);
+        describe_constant(out, value);
     else if (LLVMIsALoadInst(value) != NULL)
-        tell_place(teller, LLVMGetOperand(value, 0), depth);
+        describe_place(out, LLVMGetOperand(value, 0), depth);
     else if (LLVMIsACastInst(value) != NULL || LLVMIsAFreezeInst(value) != NULL)
-        tell(teller, LLVMGetOperand(value, 0), depth);
+        describe(out, LLVMGetOperand(value, 0), depth);
     else if (comparison(value) != NULL)
-        tell_pair(teller, value, comparison(value), depth);
+        describe_pair(out, value, comparison(value), depth);
     else if (LLVMIsABinaryOperator(value) != NULL)
-        tell_pair(teller, value, sign_of(LLVMGetInstructionOpcode(value)), depth);
+        describe_pair(out, value, sign_of(LLVMGetInstructionOpcode(value)), depth);
     else if (LLVMIsACallInst(value) != NULL || LLVMIsAInvokeInst(value) != NULL)
-        tell_call(teller, value, depth);
+        describe_call(out, value, depth);
     else if (LLVMIsAAllocaInst(value) != NULL || LLVMIsAArgument(value) != NULL)
-        put_name(teller, value);
+        put_name(out, value);
     else
-        put(teller, "_");
+        put(out, "_");
 }
 
 uint32_t pass_detail(struct pass *pass, LLVMValueRef instruction)
 {
-    struct teller teller = {0};
+    struct description out = {0};
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     if (opcode == LLVMStore) {
-        tell_place(&teller, LLVMGetOperand(instruction, 1), 0);
-        put(&teller, " = ");
-        tell(&teller, LLVMGetOperand(instruction, 0), 0);
+        describe_place(&out, LLVMGetOperand(instruction, 1), 0);
+        put(&out, " = ");
+        describe(&out, LLVMGetOperand(instruction, 0), 0);
     } else if (opcode == LLVMBr) {
         if (LLVMIsConditional(instruction))
-            tell(&teller, LLVMGetCondition(instruction), 0);
+            describe(&out, LLVMGetCondition(instruction), 0);
     } else if (opcode == LLVMSwitch || opcode == LLVMRet) {
         if (LLVMGetNumOperands(instruction) > 0)
-            tell(&teller, LLVMGetOperand(instruction, 0), 0);
+            describe(&out, LLVMGetOperand(instruction, 0), 0);
     } else {
-        tell(&teller, instruction, 0);
+        describe(&out, instruction, 0);
     }
-    if (teller.size == LONGEST)
-        memcpy(teller.text + LONGEST - 3, "...", 3);
-    return pass_intern(pass, teller.text);
+    if (out.size == LONGEST)
+        memcpy(out.text + LONGEST - 3, "...", 3);
+    return pass_intern(pass, out.text);
 }

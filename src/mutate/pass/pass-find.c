@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which functions of a module can be instrumented, what names they go by, and every candidate in
-// them: each instruction is shown to each fault type.
+// Finds the functions of a module that can be instrumented, gives them ids, and finds every
+// candidate in them: it asks each fault type about each instruction.
 #include "mutate/pass/pass.h"
 
 #include "mutate/pass/shim.h"
@@ -16,7 +16,7 @@ static bool has_attribute(LLVMValueRef function, const char *name)
     return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
 }
 
-// A label that an assembler would complain about when it saw it twice: "name:", not "1:", nor one
+// Whether assembly defines a label that must not be there twice: "name:", but not "1:", nor one
 // with a unique part.
 static bool defines_label(const char *text, size_t size)
 {
@@ -59,7 +59,8 @@ static bool has_label(LLVMValueRef function)
     return false;
 }
 
-// Code that runs where nothing can be relied on yet says so by its section or by an attribute.
+// Whether a function can be instrumented. Code that runs before the system is set up has a section
+// or an attribute that says so.
 static bool is_instrumentable(LLVMValueRef function)
 {
     static const char *const sections[] = {".noinstr.", ".entry.", ".head."};
@@ -108,7 +109,7 @@ static void look_at(struct pass *pass, struct pass_function *subject, struct shi
     LLVMBasicBlockRef parent = LLVMGetInstructionParent(instruction);
     if (pass_is_fixed(pass, instruction))
         return;
-    // What the compiler made up itself has no line: nobody can have made a mistake there.
+    // Code that the compiler made up has no line, and no programmer can have made a mistake in it.
     if (LLVMGetDebugLocLine(instruction) == 0 && LLVMGetSubprogram(subject->function) != NULL)
         return;
     const struct fault_place place = {
@@ -146,7 +147,7 @@ static void look_at(struct pass *pass, struct pass_function *subject, struct shi
     }
 }
 
-// Candidates of a function, and a hash of what it does.
+// Finds the candidates of a function and returns a hash of its body.
 static uint64_t scan(struct pass *pass, struct pass_function *subject)
 {
     struct shim_loops *loops = shim_loops_new(subject->function);
@@ -206,7 +207,8 @@ static void find_candidates(struct pass *pass, struct pass_function *subject)
     subject->id = pass_hash(subject->name_key, &(uint64_t){scan(pass, subject)}, 8);
 }
 
-// Local functions of the same name and body in two modules are two functions.
+// Adds the module to the ids of local functions: those with the same name and body in two modules
+// are two functions.
 static void tell_apart(struct pass *pass)
 {
     size_t size;
@@ -238,8 +240,8 @@ static void found_edge(void *caller, struct pass_function *called)
     add_edge(caller, called->id);
 }
 
-// Whatever an instruction refers to may be inlined in the end: also what is called through a
-// pointer or a table, if the optimiser finds out what it is.
+// Adds an edge for every function that an instruction refers to. Any of them may be inlined in the
+// end, even through a pointer or a table, if the optimiser finds out what it is.
 static void add_edges_of(struct pass *pass, struct pass_function *caller, LLVMValueRef instruction)
 {
     for (int i = 0; i < LLVMGetNumOperands(instruction); i++) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// After the optimiser: what is called only by code that the optimiser has removed need not exist.
-// Kernels rely on that (`if (IS_ENABLED(…)) missing();`). A twin keeps such code, as a fault may
-// lead there; the program must link all the same, so what only twins refer to is made optional.
+// Runs after the optimiser and makes references weak that only twins have. A function that is
+// called only by code that the optimiser removes need not exist, and kernels rely on that
+// (`if (IS_ENABLED(…)) missing();`). A twin keeps such code, since a fault may lead there, and the
+// program must link all the same.
 #include "mutate/pass/pass.h"
 
 #include "mutate/pass/shim.h"
@@ -10,14 +11,14 @@
 
 #define MOST_DEEP 12
 
-// The way that was taken so far, so that nobody walks in circles.
-struct way {
+// The values on the path so far, so that the walk does not go in circles.
+struct path {
     LLVMValueRef value;
-    const struct way *before;
+    const struct path *before;
     unsigned length;
 };
 
-static bool is_needed(LLVMValueRef value, const struct way *before);
+static bool is_needed(LLVMValueRef value, const struct path *before);
 
 static bool is_local(LLVMValueRef global)
 {
@@ -37,7 +38,7 @@ static bool is_row(LLVMValueRef variable)
     return section != NULL && strcmp(section, TWIN_SECTION) == 0;
 }
 
-static bool is_needed_by(LLVMValueRef user, const struct way *way)
+static bool is_needed_by(LLVMValueRef user, const struct path *path)
 {
     if (LLVMIsAInstruction(user) != NULL)
         user = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
@@ -47,27 +48,28 @@ static bool is_needed_by(LLVMValueRef user, const struct way *way)
         return false;
     if (LLVMIsAGlobalValue(user) != NULL && !is_local(user))
         return true;
-    return is_needed(user, way); // also an expression or a part of a table
+    return is_needed(user, path); // also an expression or a part of a table
 }
 
-// Whether anything but twins leads there. What is too far away to see is needed.
-static bool is_needed(LLVMValueRef value, const struct way *before)
+// Whether anything but twins refers to a value. If the path becomes too long, assumes so.
+static bool is_needed(LLVMValueRef value, const struct path *before)
 {
-    const struct way way = {value, before, before != NULL ? before->length + 1 : 0};
-    for (const struct way *at = before; at != NULL; at = at->before)
+    const struct path path = {value, before, before != NULL ? before->length + 1 : 0};
+    for (const struct path *at = before; at != NULL; at = at->before)
         if (at->value == value)
             return false;
-    if (way.length > MOST_DEEP)
+    if (path.length > MOST_DEEP)
         return true;
     for (LLVMUseRef use = LLVMGetFirstUse(value); use != NULL; use = LLVMGetNextUse(use))
-        if (is_needed_by(LLVMGetUser(use), &way))
+        if (is_needed_by(LLVMGetUser(use), &path))
             return true;
     return false;
 }
 
-// Pristine code can also do without something that is there to be linked, and must be: what is
-// inlined or known but also defined elsewhere, a function whose result is not used, or one of the C
-// library that another takes the place of, such as puts for printf.
+// Whether a symbol is certainly defined somewhere, so that its reference must stay strong. Pristine
+// code may have lost its reference although the symbol exists: it was inlined or its value is
+// known, the result of the function is not used, or another function of the C library took its
+// place, as puts does for printf.
 static bool exists(LLVMModuleRef module, LLVMValueRef global)
 {
     unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
@@ -115,12 +117,12 @@ static bool assembly_mentions(LLVMValueRef function, const char *name, size_t le
     return false;
 }
 
-// Whether assembly outside of twins has its name: LLVM does not see that as a use.
+// Whether assembly outside of twins contains its name, which LLVM does not count as a use.
 static bool is_named(LLVMModuleRef module, LLVMValueRef global)
 {
     size_t length, size;
     const char *name = LLVMGetValueName2(global, &length);
-    if (length != 0 && *name == '\1') { // not a part of it: what follows is not to be changed
+    if (length != 0 && *name == '\1') { // LLVM's mark for "do not mangle", not part of the name
         name++;
         length--;
     }

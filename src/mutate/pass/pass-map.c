@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes the map of a module into it, as assembly: a section that is not loaded cannot be said in
-// IR.
+// Writes the map of a module into the module. It does so as assembly, since IR cannot express a
+// section that is not loaded.
 #include "mutate/pass/pass.h"
 
 #include "base/hash.h"

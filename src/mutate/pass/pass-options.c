@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The pass's options: one text, because the compiler hands over one.
+// Parses the pass's options. They are one text, because the compiler passes on one.
 #include "mutate/pass/pass.h"
 
 #include "base/cleanup.h"
@@ -21,8 +21,8 @@ static void add_type(struct pass_options *options, const struct fault_type *type
         *slot = type;
 }
 
-// Types from outside: a shared object with a table of them. It stays loaded as long as the compiler
-// lives.
+// Loads fault types from a shared object with a table of them. It stays loaded as long as the
+// compiler runs.
 static void load_types(struct pass_options *options, const char *path)
 {
     void *library = dlopen(path, RTLD_NOW);

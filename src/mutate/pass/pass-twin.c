@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two worlds: every function gets a twin in a cold section, and calls among twins stay there. The
-// pristine function keeps its body; where it can be reached from outside it begins with five bytes
-// that do nothing until they are patched to lead to the twin. A local function that is only called
-// directly needs no such entry, because enabling a fault patches those of all its callers; so its
-// calling convention stays the optimiser's own business.
+// Makes twins: every function gets a twin in a cold section, and calls among twins stay there. The
+// pristine function keeps its body. If it can be reached from outside, it begins with an entry: an
+// instruction that does nothing until it is patched to lead to the twin. A local function that is
+// only called directly needs no entry, because enabling a fault patches the entries of all its
+// callers. So the optimiser is free to choose its calling convention.
 #include "mutate/pass/pass.h"
 
 #include "mutate/pass/shim.h"
@@ -33,7 +33,7 @@ static bool is_shared(LLVMValueRef global)
     return linkage == LLVMLinkOnceODRLinkage || linkage == LLVMWeakODRLinkage;
 }
 
-// It shall do the same with twins.
+// Gives the twin the linkage of its function, so that the linker treats twins in the same way.
 static void set_linkage(struct pass *pass, const struct pass_function *subject, const char *name)
 {
     bool shared = is_shared(subject->function);
@@ -75,9 +75,10 @@ static void make_twin(struct pass *pass, struct pass_function *subject)
     const char *chosen = LLVMGetSection(subject->function);
     if (chosen == NULL || *chosen == '\0')
         LLVMSetSection(subject->twin, section.data);
-    // What a fault makes of a pointer shall be seen, not reasoned away.
+    // The optimiser must not remove code because it concludes that a pointer cannot be null: a
+    // fault may make it null.
     set_attribute(pass, subject->twin, "null_pointer_is_valid");
-    // Twins only run when a fault is enabled: copies of them would cost much and gain little.
+    // Twins run only when a fault is enabled: inlining them would cost much and gain little.
     subject->always_inlined = is_always_inlined(subject->twin);
     if (!subject->always_inlined) {
         set_attribute(pass, subject->twin, "noinline");
@@ -88,8 +89,9 @@ static void make_twin(struct pass *pass, struct pass_function *subject)
     buffer_deinit(&section);
 }
 
-// A callee that the optimiser can see, but whose own code a fault may be enabled in elsewhere.
-static void keep_away(struct pass *pass, LLVMValueRef call)
+// For a callee whose code the optimiser can see, while a fault may be enabled in its real code
+// elsewhere.
+static void forbid_inlining(struct pass *pass, LLVMValueRef call)
 {
     set_call_attribute(pass, call, "noinline");
 }
@@ -108,7 +110,7 @@ static LLVMValueRef hide(struct pass *pass, LLVMValueRef before, LLVMValueRef va
     return hidden;
 }
 
-// Under LTO the callee's body turns up later.
+// Hides a callee whose body the optimiser sees only later, under LTO.
 static void hide_callee(struct pass *pass, LLVMValueRef call, LLVMValueRef callee)
 {
     LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, hide(pass, call, callee));
@@ -119,8 +121,8 @@ static void note_found(void *found, struct pass_function *function)
     *(bool *)found |= function->twin != NULL;
 }
 
-// A pointer that a twin holds leads to pristine code, whose entry may be patched; if the optimiser
-// followed it, it would inline the pristine code.
+// Hides the pointers to functions that a twin holds. They lead to pristine code, whose entry may be
+// patched. If the optimiser followed them, it would inline pristine code into the twin.
 static void hide_pointers(struct pass *pass, LLVMValueRef instruction)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
@@ -149,8 +151,8 @@ static bool is_call(LLVMValueRef instruction)
 
 static void redirect_calls(struct pass *pass, LLVMValueRef function, bool in_twin);
 
-// Code that is inlined into twins as it is, without what must not be left over: what comes out of a
-// faulty block is not constant any more.
+// A copy of a function for twins to inline, without the calls that must be optimised away: a value
+// that comes from a faulty block is not constant any more.
 static LLVMValueRef softened(struct pass *pass, struct pass_function *subject)
 {
     if (subject->softened != NULL)
@@ -180,7 +182,7 @@ static void redirect_call(struct pass *pass, LLVMValueRef call, bool in_twin)
         // Code without a twin calls pristine code; faults act through the callee's entry.
         if (replaceable) {
             called->entry = true;
-            keep_away(pass, call);
+            forbid_inlining(pass, call);
         }
         return;
     }
@@ -192,9 +194,9 @@ static void redirect_call(struct pass *pass, LLVMValueRef call, bool in_twin)
     else if (called == NULL && LLVMIsDeclaration(callee) && pass->options.lto &&
              LLVMGetInstructionOpcode(call) == LLVMCall)
         hide_callee(pass, call, callee);
-    // One that is always inlined may well be defined nowhere else.
+    // A function that is always inlined may be defined nowhere else.
     else if (called == NULL && !LLVMIsDeclaration(callee) && !is_always_inlined(callee))
-        keep_away(pass, call);
+        forbid_inlining(pass, call);
 }
 
 static void redirect_calls(struct pass *pass, LLVMValueRef function, bool in_twin)
@@ -210,7 +212,8 @@ static void redirect_calls(struct pass *pass, LLVMValueRef function, bool in_twi
         }
 }
 
-// Candidates were found in the function; their instructions in the twin have the same places.
+// Points candidates, which were found in the function, to the instructions at the same positions of
+// the twin.
 static void move_candidates(struct pass_function *subject)
 {
     size_t next = 0;
@@ -278,10 +281,10 @@ static LLVMValueRef own_definition(struct pass *pass, const struct pass_function
     return alias;
 }
 
-// The row lives and dies with `place`, also when the linker collects garbage. If the linker chooses
-// among copies of `place`, it must be able to choose among rows by name: link-time optimisation
-// does not know groups of sections. It cannot tie a row to something that may be replaced or
-// dropped either: such a row is never dropped, nor is what it is about.
+// Makes the linker keep or drop the row together with `place`, also when it collects garbage. If it
+// chooses among copies of `place`, it must be able to choose among rows by name, since link-time
+// optimisation does not know groups of sections. Nor can it tie a row to something that may be
+// replaced or dropped: such a row is never dropped, and neither is its function.
 static void tie_row(struct pass *pass, LLVMValueRef row, LLVMValueRef place)
 {
     size_t size;
@@ -304,7 +307,7 @@ static void tie_row(struct pass *pass, LLVMValueRef row, LLVMValueRef place)
                           LLVMMDNodeInContext2(pass->context, &owner, 1));
 }
 
-// No twin: 0.
+// Adds a row that says where an entry and its twin are; 0 if there is no twin.
 static void add_row(struct pass *pass, LLVMValueRef place, LLVMValueRef entry, LLVMValueRef twin,
                     uint64_t id)
 {
@@ -335,9 +338,9 @@ static LLVMValueRef constant_bytes(struct pass *pass, const unsigned char *bytes
     return LLVMConstStringInContext2(pass->context, (const char *)bytes, size, true);
 }
 
-// An instruction at the entry that does nothing. Its last four bytes are the distance to the twin,
-// so that the linker keeps the twin as long as the function. Where indirect jumps are guarded, the
-// guard must come first.
+// Puts an instruction that does nothing at the beginning of a function. Its last four bytes are the
+// distance to the twin, so that the linker keeps the twin as long as the function. Where indirect
+// jumps are guarded, the guard must come first.
 static void add_entry(struct pass *pass, const struct pass_function *subject)
 {
     static const unsigned char guard[] = {0xf3, 0x0f, 0x1e, 0xfa}; // endbr64

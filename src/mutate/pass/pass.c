@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The compiler pass, from the top: find candidates, make twins, put markers and faulty clones into
-// them, and write down in the module what there is.
+// The compiler pass from the top: finds candidates, makes twins, puts markers and faulty clones
+// into them, and writes the map into the module.
 #include "mutate/pass/pass.h"
 
 #include "base/cleanup.h"
@@ -103,7 +103,8 @@ static void deinit(struct pass *pass)
     free(pass->sorted);
 }
 
-// Markers are instructions of one processor, rows are sections of one format.
+// Whether the target is x86-64 and ELF: markers are instructions of that processor, rows are
+// sections of that format.
 static bool is_supported(LLVMModuleRef module)
 {
     const char *target = LLVMGetTarget(module);
@@ -147,7 +148,7 @@ bool pass_run(LLVMModuleRef module, const char *options)
     _cleanup_(deinit) struct pass pass = {.module = module,
                                           .context = LLVMGetModuleContext(module)};
     if (LLVMGetNamedMetadata(module, "ordeal", 6) != NULL)
-        return false; // it has been here before
+        return false; // the pass has already run on this module
     LLVMGetOrInsertNamedMetadata(module, "ordeal", 6);
     pass_options_parse(options, &pass.options);
     pass_must(buffer_append(&pass.strings, "", 1));

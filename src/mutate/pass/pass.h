@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The compiler pass: what its files share. It runs inside clang on one module at a time and ends
-// the compiler when memory is short, as the compiler itself does.
+// What the files of the compiler pass share. The pass runs inside clang on one module at a time. It
+// ends the compiler when memory is short, as the compiler itself does.
 #ifndef ORDEAL_MUTATE_PASS_PASS_H
 #define ORDEAL_MUTATE_PASS_PASS_H
 
@@ -9,9 +9,9 @@
 #include "mutate/fault.h"
 #include "mutate/layout.h"
 
-// What code is marked with that only runs when a fault is enabled.
+// Marks code that only runs when a fault is enabled.
 #define TWIN_ATTRIBUTE "ordeal-twin"
-// What is marked that has its code or value here only for the optimiser.
+// Marks symbols whose code or value is here only for the optimiser to see.
 #define ELSEWHERE_ATTRIBUTE "ordeal-elsewhere"
 
 struct pass_options {
@@ -19,8 +19,8 @@ struct pass_options {
     unsigned clones_per_block; // 0: as many as the limit allows
     unsigned limit;            // instructions in the clones of one block
     uint64_t seed;
-    const char *skip; // files that are left as they are: parts of their names, with commas
-    char *text;       // what the names are in
+    const char *skip; // files to leave alone: parts of their names, separated by commas
+    char *text;       // owns the names
     bool lto;         // the optimiser will see other modules, too
     bool strip_debug; // line tables were made for the map alone
     bool counters;
@@ -35,7 +35,7 @@ struct pass_candidate {
     const struct fault_type *type;
     uint32_t block, position; // of the function as it is before anything is changed
     uint32_t line, column, file, detail;
-    bool macro; // what it is in comes out of a macro
+    bool macro; // its code comes out of a macro
     unsigned loop_depth;
     bool chosen;
     bool idle;                // its mistake makes no difference
@@ -45,9 +45,9 @@ struct pass_candidate {
 struct pass_function {
     LLVMValueRef function, twin; // twin NULL: markers in the function itself
     bool local, entry, skipped, in_place, always_inlined, declared_inline;
-    bool untouchable;        // compiles only as long as the optimiser sees through it
-    uint64_t needs_constant; // parameters for which that is so
-    LLVMValueRef softened;   // a copy of it for twins, without calls that must not be left over
+    bool untouchable;        // compiles only if the optimiser finds constants in it
+    uint64_t needs_constant; // parameters that must be constant for that, as bits
+    LLVMValueRef softened;   // a copy for twins, without calls that must be optimised away
     const char *reason;      // why skipped or in place
     uint64_t id, name_key;
     uint32_t blocks;
@@ -80,32 +80,32 @@ uint32_t pass_intern(struct pass *pass, const char *text);
 
 void pass_mark(struct pass *pass, LLVMValueRef function, const char *attribute);
 
-// Which functions can be instrumented, and their candidates.
+// Finds the functions that can be instrumented, and their candidates.
 void pass_find(struct pass *pass);
 struct pass_function *pass_function_of(struct pass *pass, LLVMValueRef function); // or NULL
 // Calls `found` for the functions that a constant leads to: itself, or through tables of pointers.
 void pass_each_reached(struct pass *pass, LLVMValueRef constant, unsigned depth,
                        void (*found)(void *data, struct pass_function *function), void *data);
-// Which functions compile only if the optimiser finds constants in them.
+// Finds the functions that compile only if the optimiser finds constants in them.
 void pass_find_constants(struct pass *pass);
 bool pass_is_fixed(struct pass *pass, LLVMValueRef instruction); // no fault can be put there
-// Calls that would end the compilation if they were left over.
+// Removes calls that end the compilation unless they are optimised away.
 void pass_drop_forbidden(LLVMValueRef function);
-// What an instruction works on, as a string of the map.
+// Describes what an instruction works on; an offset into the map's strings.
 uint32_t pass_detail(struct pass *pass, LLVMValueRef instruction);
-// Twins, calls among them, and entries that lead to them.
+// Makes twins and redirects calls among them; then makes the entries that lead to them.
 void pass_make_twins(struct pass *pass);
 void pass_make_entries(struct pass *pass);
-// Markers and faulty clones of blocks.
+// Puts markers and faulty clones of blocks into a function's twin, or into the function.
 void pass_instrument(struct pass *pass, struct pass_function *subject);
-// What decides in the variable mode.
+// The variable that decides in the variable mode.
 LLVMValueRef pass_variable(struct pass *pass);
 void pass_tell_variable(struct pass *pass, LLVMValueRef variable);
 void pass_write_map(struct pass *pass);
-// A section that is not loaded.
+// Writes a section that is not loaded.
 void pass_write_section(struct pass *pass, const char *name, const struct buffer *blob);
 
-// Counters of executions. What there is to count is noted before blocks are cut; NULL when memory
+// Execution counters. What there is to count must be noted before blocks are cut; NULL when memory
 // is short.
 struct pass_counters;
 struct pass_counters *pass_counters_new(struct pass *pass);

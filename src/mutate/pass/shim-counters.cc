@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What counters need of LLVM that its C interface lacks: linking a constructor in.
+// Links a constructor into a module, which counters need and LLVM's C interface lacks.
 #include "mutate/pass/shim.h"
 
 #include <llvm/Bitcode/BitcodeReader.h>
@@ -19,7 +19,7 @@ bool shim_add_start(LLVMModuleRef wrapped, const char *bitcode, size_t size, con
         consumeError(read.takeError());
         return false;
     }
-    // How code is to be generated is the program's to say.
+    // The program's module decides how code is generated, not this one.
     std::unique_ptr<Module> part = std::move(*read);
     while (!part->named_metadata_empty())
         part->eraseNamedMetadata(&*part->named_metadata_begin());

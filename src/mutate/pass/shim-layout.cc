@@ -37,7 +37,7 @@ void shim_keep_layout(LLVMValueRef wrapped, bool only_small)
         return;
     LLVMContext &context = function.getContext();
     if (&context.getOptPassGate() != &gate && context.getOptPassGate().isEnabled())
-        return; // somebody looks for a defect of the compiler
+        return; // the user is bisecting the compiler's passes
     gate.keep(function.getName());
     context.setOptPassGate(gate);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Remembers where macros are used while the compiler reads the source. Debug information knows of
-// what a macro expands to only that it begins where the macro's name stands: whatever is at such a
-// place comes out of a macro.
+// Remembers where macros are used while the compiler reads the source. Debug information gives all
+// code of a macro the place of the macro's name, so code at such a place comes out of a macro.
 #include "mutate/pass/shim.h"
 
 #include <clang/AST/ASTConsumer.h>
@@ -15,7 +14,7 @@
 
 using namespace clang;
 
-// File names by place; files of the same name in several directories may use macros at the same.
+// File names by place. Files in several directories may use a macro at the same line and column.
 static llvm::StringMap<llvm::SmallVector<std::string, 1>> uses;
 
 static std::string key_of(llvm::StringRef file, unsigned line, unsigned column)
@@ -34,7 +33,7 @@ struct MacroWatcher : PPCallbacks {
                       const MacroArgs *) override
     {
         if (!range.getBegin().isFileID())
-            return; // inside of another, which counts
+            return; // within another macro, which counts
         PresumedLoc place = sources.getPresumedLoc(range.getBegin());
         if (place.isInvalid())
             return;
@@ -63,7 +62,7 @@ struct MacroAction : PluginASTAction {
 static FrontendPluginRegistry::Add<MacroAction> registered("ordeal-macros",
                                                            "where macros are used");
 
-// Names in debug information may have lost directories in front.
+// Whether two names may be the same file. Names in debug information may lack leading directories.
 static bool same_file(llvm::StringRef a, llvm::StringRef b)
 {
     return a.ends_with(b) || b.ends_with(a);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The only C++: entry of the compiler plug-in, and calls that LLVM's C interface lacks.
+// The entry of the compiler plug-in, and calls that LLVM's C interface lacks. Only the shim*.cc
+// files are C++.
 #include "mutate/pass/shim.h"
 
 #include <llvm/Analysis/LoopInfo.h>
@@ -65,8 +66,8 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo()
             }};
 }
 
-// Tables of a function's own that hold addresses of its blocks (computed goto): its copy needs
-// copies of them. False if such a table can be seen from elsewhere.
+// Collects the tables that hold addresses of a function's blocks (computed goto): a copy of the
+// function needs copies of them. False if code elsewhere can see such a table.
 static bool collect_tables(Function &function, SmallVectorImpl<GlobalVariable *> &tables)
 {
     for (BasicBlock &block : function) {
@@ -155,8 +156,8 @@ bool shim_demote(LLVMValueRef wrapped)
             return false;
     }
     for (Instruction *value : values) {
-        // What a call with a landing pad returns exists only after it: kept in a block of its own,
-        // which is cloned together with the call.
+        // The result of a call with a landing pad exists only after it. It is stored in a block of
+        // its own, which is cloned together with the call.
         if (auto *call = dyn_cast<InvokeInst>(value)) {
             BasicBlock *next = BasicBlock::Create(call->getContext(), "", &function);
             BranchInst::Create(call->getNormalDest(), next)->setDebugLoc(call->getDebugLoc());
@@ -231,7 +232,7 @@ bool shim_same_code(LLVMBasicBlockRef wrapped, LLVMBasicBlockRef wrapped_clone)
     return true;
 }
 
-// Calls that must come right before a return stay where they are, and so do variables.
+// Does not cut between a return and a call that must come right before it, nor among allocas.
 void shim_cut(LLVMBasicBlockRef wrapped, unsigned size)
 {
     BasicBlock *block = unwrap(wrapped);
@@ -313,7 +314,8 @@ bool shim_variable_has_mark(LLVMValueRef variable, const char *attribute)
     return unwrap<GlobalVariable>(variable)->hasAttribute(StringRef(attribute));
 }
 
-// Code that can be loaded anywhere may not reckon with it at a distance that is known when linking.
+// Also clears dso_local: position-independent code must not assume that a symbol that may be
+// missing is at a distance known when linking.
 void shim_make_optional(LLVMValueRef wrapped)
 {
     auto *global = unwrap<GlobalValue>(wrapped);

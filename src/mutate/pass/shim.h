@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the pass needs of LLVM that LLVM's C interface lacks. Nothing here knows of faults.
+// Functions of LLVM that the pass needs and LLVM's C interface lacks. Nothing here is about faults.
 #ifndef ORDEAL_MUTATE_PASS_SHIM_H
 #define ORDEAL_MUTATE_PASS_SHIM_H
 
@@ -10,55 +10,56 @@
 extern "C" {
 #endif
 
-// Called for every module before optimisation; `options` is what -mllvm -ordeal=… said. Returns
-// whether it changed something.
+// Called for every module before optimisation; `options` is the value of -mllvm -ordeal=…. Returns
+// whether it changed anything.
 bool pass_run(LLVMModuleRef module, const char *options);
 // Called for every module after optimisation.
 void pass_finish(LLVMModuleRef module);
 
-// Whether a function can be copied: addresses of its blocks are known to nobody else.
+// Whether a function can be copied: no other code knows the addresses of its blocks.
 bool shim_clonable(LLVMValueRef function);
-// A copy of it in its module, without callers; tables of labels are copied, too.
+// Copies a function within its module, with its tables of labels. The copy has no callers.
 LLVMValueRef shim_clone_function(LLVMValueRef function, const char *name);
-// Keeps values that cross blocks in memory, so that blocks can be cloned one by one. False if the
-// function holds values that cannot be.
+// Moves values that cross blocks to memory, so that blocks can be cloned one by one. False if the
+// function has values that cannot be in memory.
 bool shim_demote(LLVMValueRef function);
 // Cuts a block in two after what must stand at its beginning. Returns the second part.
 LLVMBasicBlockRef shim_split(LLVMBasicBlockRef block);
 LLVMBasicBlockRef shim_clone_block(LLVMBasicBlockRef block);
 // Whether a clone of a block still does what the block does.
 bool shim_same_code(LLVMBasicBlockRef block, LLVMBasicBlockRef clone);
-// Cuts a block into pieces of `size` instructions or more, where statements end: no value is needed
-// across a cut.
+// Cuts a block into pieces of `size` instructions or more. It cuts only where statements end, so
+// that no value is needed across a cut.
 void shim_cut(LLVMBasicBlockRef block, unsigned size);
 
-// The code generator leaves the order of a function's blocks as it is; with `only_small`, if it is
-// to be made small.
+// Makes the code generator keep the order of a function's blocks; with `only_small`, only if the
+// function is optimised for size.
 void shim_keep_layout(LLVMValueRef function, bool only_small);
 
 // Whether a name's definition may be replaced by another at link or run time.
 bool shim_interposable(LLVMValueRef function);
-// Whether something but direct calls refers to it.
+// Whether anything but direct calls refers to the function.
 bool shim_address_taken(LLVMValueRef function);
 bool shim_block_address_taken(LLVMBasicBlockRef block);
-// The name a programmer gave to a variable or member, without what the compiler adds; "" if none.
+// The name that the programmer gave to a variable or member, without what the compiler adds; "" if
+// it has none.
 void shim_name(LLVMValueRef value, char *name, size_t size);
-// Whether the source, which this compiler has just read, uses a macro there.
+// Whether the source that this compiler has just read uses a macro at this place.
 bool shim_is_macro(const char *file, unsigned line, unsigned column);
-// Neither optimiser nor LTO may drop it; `always`: nor the linker.
+// Forbids optimiser and LTO to drop a symbol; with `always`, the linker as well.
 void shim_keep(LLVMModuleRef module, LLVMValueRef global, bool always);
-// Whether the optimiser knows it by name as part of the C library.
+// Whether the optimiser knows the function by name as part of the C library.
 bool shim_is_library_function(LLVMModuleRef module, LLVMValueRef global);
-// What a variable is marked with; LLVM's C interface has that for functions only.
+// Gives a variable an attribute; LLVM's C interface can do that for functions only.
 void shim_mark_variable(LLVMValueRef variable, const char *attribute);
 bool shim_variable_has_mark(LLVMValueRef variable, const char *attribute);
-// A declaration whose definition may be missing: its address is 0 then.
+// Makes a declaration weak: if there is no definition, its address is 0.
 void shim_make_optional(LLVMValueRef global);
-// Whether its debug information is nothing but line tables.
+// Whether the module's debug information is only line tables.
 bool shim_only_lines(LLVMModuleRef module);
 
-// Links bitcode in whose function `name` is to run when the program starts; the linker keeps one of
-// its copies. False if that cannot be done.
+// Links in bitcode whose function `name` runs when the program starts; the linker keeps one of its
+// copies. False if that fails.
 bool shim_add_start(LLVMModuleRef module, const char *bitcode, size_t size, const char *name);
 
 struct shim_loops;

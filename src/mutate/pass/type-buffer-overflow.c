@@ -23,7 +23,7 @@ static void apply(LLVMValueRef instruction, struct fault_edit *edit)
         LLVMSetOperand(instruction, 2, LLVMBuildAdd(edit->builder, size, extra, ""));
         return;
     }
-    // A string has no size to make larger: as many bytes as it has, and some.
+    // A string copy has no size to enlarge: copy as many bytes as the string has, and some more.
     LLVMValueRef target = LLVMGetOperand(instruction, 0), source = LLVMGetOperand(instruction, 1);
     LLVMTypeRef pointer = LLVMTypeOf(source);
     LLVMTypeRef type = LLVMFunctionType(word, &pointer, 1, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A pointer that leads anywhere. Variables themselves are no pointers in the source.
+// A pointer gets a wrong value. A variable's own address is no pointer in the source.
 #include "mutate/pass/types.h"
 
 static int pointer_operand(LLVMValueRef instruction)

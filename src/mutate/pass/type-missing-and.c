@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MLAC: one of two conditions that must hold is not asked for.
+// MLAC: of two conditions that must both hold, one is not checked.
 #include "mutate/pass/types.h"
 
 static bool can_inject(const struct fault_place *place)

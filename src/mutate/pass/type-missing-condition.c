@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MIA: the statements are there, the if around them is missing.
+// MIA: the `if` around statements is missing, and they always run.
 #include "mutate/pass/types.h"
 
 static bool can_inject(const struct fault_place *place)

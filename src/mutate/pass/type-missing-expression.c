@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MVAE: what was worked out is not kept in the variable.
+// MVAE: the result of an expression is not assigned to the variable.
 #include "mutate/pass/types.h"
 
 static bool can_inject(const struct fault_place *place)

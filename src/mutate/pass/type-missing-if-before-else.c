@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MIEB: what stands after else is all there is.
+// MIEB: the `if` and its statements are missing, and only the statements after `else` are left.
 #include "mutate/pass/types.h"
 
 static bool can_inject(const struct fault_place *place)

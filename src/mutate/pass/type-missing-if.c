@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MIFS: neither the if nor what it guards is there.
+// MIFS: the `if` and the statements that it guards are missing.
 #include "mutate/pass/types.h"
 
 static bool can_inject(const struct fault_place *place)

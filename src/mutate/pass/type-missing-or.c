@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MLOC: one of two conditions that suffice is not asked for.
+// MLOC: of two conditions either of which is enough, one is not checked.
 #include "mutate/pass/types.h"
 
 static bool can_inject(const struct fault_place *place)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// WAEP: what is passed is worked out wrongly.
+// WAEP: a wrong expression is passed as an argument.
 #include "mutate/pass/types.h"
 
 // The first argument that is the result of an operation on integers; -1 if there is none.
@@ -21,8 +21,9 @@ static bool can_inject(const struct fault_place *place)
     return pick(place->instruction) >= 0;
 }
 
-// A result that other blocks use, too, has been put into memory meanwhile and is loaded for the
-// call: the operation is what the same block stores there.
+// The operation behind an argument. A result that other blocks use, too, has been moved to memory
+// by now and is loaded for the call; then it is the operation whose result the same block stores
+// there.
 static LLVMValueRef stored(LLVMValueRef call, LLVMValueRef argument)
 {
     if (LLVMIsALoadInst(argument) == NULL || LLVMIsAAllocaInst(LLVMGetOperand(argument, 0)) == NULL)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// Rooms that the pass itself has made for values, not variables.
+// Whether an alloca was made by the pass itself for a value, and is no variable.
 static bool is_made_up(LLVMValueRef room)
 {
     static const char end[] = ".reg2mem";
@@ -28,8 +28,9 @@ static LLVMValueRef neighbour(LLVMValueRef call, LLVMValueRef variable, LLVMType
     return NULL;
 }
 
-// A variable read for this block alone: what other blocks use, too, is kept elsewhere by the time
-// the fault is made, and nobody would know any more which variable it was.
+// Whether an argument is a variable that is read for this block alone. A value that other blocks
+// use, too, has been moved to memory by the time the fault is made, and its variable is not known
+// any more.
 static bool is_variable(LLVMValueRef argument)
 {
     if (LLVMIsALoadInst(argument) == NULL || !fault_is_local(LLVMGetOperand(argument, 0)) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The fault types there are. A new one is its type-NAME.c and a line here, in types.h and in
+// The registry of fault types. A new type needs its type-NAME.c and a line here, in types.h and in
 // meson.build.
 #include "mutate/pass/types.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The fault types there are: their descriptors, and the table of them.
+// The descriptors of all fault types, and the table of them.
 #ifndef ORDEAL_MUTATE_PASS_TYPES_H
 #define ORDEAL_MUTATE_PASS_TYPES_H
 

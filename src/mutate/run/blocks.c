@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See ir-programs.h: the bytes.
+// Lists the places of a program to patch: for a run that finds out what is executed, or for a run
+// with faults.
 #include "mutate/run/programs.h"
 
 #include "base/cleanup.h"
@@ -98,7 +99,7 @@ struct error *ir_blocks_of_faults(struct image *image, const size_t *candidates,
     for (size_t i = 0; i < count; i++)
         enabled[candidates[i]] = true;
     struct error *error = image_enable(image, enabled, &patches);
-    // As it was, for the next ones.
+    // Undo it, so that the next call finds the image without faults.
     if (error == NULL) {
         image_undo(image, &patches);
         return add_patches(image, &patches, blocks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Makes the file that tells the runtime what to put into which program.
+// Makes the coverage file that tells the runtime what to patch in which program.
 #include "mutate/run/programs.h"
 
 #include "base/cleanup.h"
@@ -22,7 +22,7 @@ static struct error *add_module(wire_modules *modules, const char *path, size_t 
     return NULL;
 }
 
-// The file itself and links to it share blocks.
+// The program and links to it share their blocks.
 static struct error *add_program(const struct ir_program *program, const struct ir_blocks *list,
                                  wire_modules *modules, wire_blocks *blocks)
 {
@@ -54,7 +54,7 @@ struct error *ir_file_create(const struct ir_part *parts, size_t count, struct c
     return error;
 }
 
-void ir_take_block(struct ir_program *program, const struct ir_block *block)
+void ir_program_mark_executed(struct ir_program *program, const struct ir_block *block)
 {
     if (block->marker == SIZE_MAX)
         return;

@@ -74,8 +74,9 @@ static struct error *add_other(struct ir_program *program, const char *name)
     return NULL;
 }
 
-// Without faults inside: *ret_added is false. What was only found, not named, may be nobody's: if
-// campaigns cannot use it, that is no reason to refuse the others.
+// Adds a file. *ret_added is false if it has no faults inside. A file that was `found` and not
+// named by the user may have nothing to do with the workload: one that campaigns cannot use is
+// ignored and no error.
 static struct error *add(const char *directory, struct ir_programs *programs, const char *given,
                          bool found, bool *ret_added)
 {
@@ -104,7 +105,7 @@ static struct error *add(const char *directory, struct ir_programs *programs, co
     return program->executed != NULL ? NULL : error_no_memory();
 }
 
-void ir_program_call(struct ir_program *program, const char *directory, size_t other)
+void ir_program_use_name(struct ir_program *program, const char *directory, size_t other)
 {
     char *before = program->path;
     program->path = program->others.items[other];
@@ -131,7 +132,7 @@ static struct error *add_link(struct ir_programs *programs, const char *link)
     return program != NULL ? add_other(program, link) : NULL;
 }
 
-// What cannot be read is not the workload's, or will be missed when it is.
+// Ignores what cannot be read: it is not part of the workload, or the run will miss it.
 static struct error *walk(const char *directory, FTS *tree, bool links,
                           struct ir_programs *programs)
 {
@@ -169,7 +170,7 @@ static struct error *put_path(const char *directory, const char *name, struct bu
     return buffer_printf(path, "%s", name);
 }
 
-// A command that cannot be started is for others to tell.
+// Ignores a command that cannot be found: starting it gives the error.
 static struct error *add_command(const char *directory, const struct words *command,
                                  struct ir_programs *programs)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Programs and libraries of a workload that have software faults inside (`ordeal cc`), and what is
-// to be put into them to switch a fault on or to learn what is executed.
+// Programs and libraries of a workload that have software faults inside (`ordeal cc`), and what to
+// patch in them to switch a fault on or to find out what is executed.
 #ifndef ORDEAL_MUTATE_RUN_PROGRAMS_H
 #define ORDEAL_MUTATE_RUN_PROGRAMS_H
 
@@ -19,25 +19,26 @@ struct ir_program {
     char *path;           // without links
     const char *name;     // for people: from the working directory on, where it is below that
     ARRAY(char *) others; // links to it, and its other names
-    bool loaded;          // in the run that was looked at
-    bool *executed;       // in that run; by candidate
+    bool loaded;          // a process of the profiling run loaded it
+    bool *executed;       // by candidate: its block was executed in that run
 };
 
 void ir_program_deinit(struct ir_program *program);
-// One file by itself, and links to it that are beside it.
+// Opens one file, with the links to it in the same directory. Fails if it has no faults inside.
 _must_check_ struct error *ir_program_open(const char *path, struct ir_program *ret_program);
 
-// One of its other names becomes its name; `directory` is the working directory.
-void ir_program_call(struct ir_program *program, const char *directory, size_t other);
+// Makes one of its other names its name; `directory` is the working directory.
+void ir_program_use_name(struct ir_program *program, const char *directory, size_t other);
 
 struct ir_programs {
     ARRAY(struct ir_program) items;
-    bool automatic; // nobody named them
-    bool cut;       // there were too many files to look at all
+    bool automatic; // found by search, not named by the user
+    bool cut;       // there were too many files to look at all of them
 };
 void ir_programs_deinit(struct ir_programs *programs);
-// Those that `named` has, relative to the working directory; or, NULL, the command's program and
-// whatever is below the working directory.
+// Opens the files in `named`, relative to the working directory. If it is NULL, finds the command's
+// program and everything below the working directory. Fails if there are no faults in any of them,
+// or one of them cannot be used.
 _must_check_ struct error *ir_programs_find(const char *directory, const struct words *command,
                                             const struct words *named,
                                             struct ir_programs *ret_programs);
@@ -50,19 +51,20 @@ struct ir_blocks { // of one program, by address
     ARRAY(struct ir_block) items;
 };
 void ir_blocks_deinit(struct ir_blocks *blocks);
-// All twins take over, without faults, and note what of them is executed.
+// Patches that make all twins run, without faults, and note which blocks are executed.
 _must_check_ struct error *ir_blocks_of_all(const struct image *image, struct ir_blocks *blocks);
-// These faults are on, and counted.
+// Patches that enable these candidates and count their executions.
 _must_check_ struct error *ir_blocks_of_faults(struct image *image, const size_t *candidates,
                                                size_t count, struct ir_blocks *blocks);
 
-struct ir_part { // what is put into a program
+struct ir_part { // what to patch in a program
     const struct ir_program *program;
     const struct ir_blocks *blocks;
 };
+// Makes the coverage file, which the caller closes with cover_file_close().
 _must_check_ struct error *ir_file_create(const struct ir_part *parts, size_t count,
                                           struct cover_file *ret_file);
-// All faults of an executed block count as executed.
-void ir_take_block(struct ir_program *program, const struct ir_block *block);
+// Notes that a block was executed: all candidates of its marker count as executed.
+void ir_program_mark_executed(struct ir_program *program, const struct ir_block *block);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See ir-run.h. The runtime does the work, as in campaigns; so it works in libraries, which are not
-// loaded yet when a program starts.
+// Runs a command with the runtime, which patches modules when they are loaded, as in campaigns. So
+// it also works for libraries, which are not loaded yet when a program starts.
 #include "mutate/run/run.h"
 
 #include "base/child.h"
@@ -29,7 +29,7 @@ static struct error *run_with(const struct ir_run *run, const struct cover_file 
     const struct runtime_session_options options = {.scenario = nothing,
                                                     .command = run->command,
                                                     .environment = environ,
-                                                    .catch_crashes = true, // has the handlers
+                                                    .catch_crashes = true, // installs handlers
                                                     .coverage = file->path};
     TRY(runtime_session_prepare(session, &options));
     TRY(runtime_session_begin(session, ""));
@@ -79,7 +79,7 @@ struct error *ir_run_profile(const struct ir_run *run, struct ir_program *progra
     TRY(run_blocks(run, program, &blocks, &file, ret_status));
     for (size_t i = 0; i < blocks.items.count; i++)
         if (cover_file_reached(&file, i) != 0)
-            ir_take_block(program, &blocks.items.items[i]);
+            ir_program_mark_executed(program, &blocks.items.items[i]);
     cover_file_close(&file);
     return NULL;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One run of a command, outside of campaigns, with software faults in a file that it loads: the
-// program, a library, or what one of its children is.
+// Runs a command once, outside of campaigns, with software faults in one file that it loads: its
+// program, a library, or the program of one of its children.
 #ifndef ORDEAL_MUTATE_RUN_RUN_H
 #define ORDEAL_MUTATE_RUN_RUN_H
 
@@ -11,11 +11,11 @@ struct ir_run {
     bool silent;          // its stdout is thrown away
 };
 
-// Runs it without faults and marks in program->executed what is executed. *ret_status as of a
-// shell.
+// Runs it without faults and sets program->executed. *ret_status is as a shell has it. Fails if the
+// command does not load the file.
 _must_check_ struct error *ir_run_profile(const struct ir_run *run, struct ir_program *program,
                                           int *ret_status);
-// Runs it with these candidates enabled.
+// Runs it with these candidates enabled; otherwise the same.
 _must_check_ struct error *ir_run_faulty(const struct ir_run *run, struct ir_program *program,
                                          const size_t *candidates, size_t count, int *ret_status);
 

@@ -69,7 +69,7 @@ static bool make_rule(const struct callsites_report *report, const struct callsi
     if (entry->error != 0)
         rule.error = constant_name(CONSTANT_ERRNO, entry->error);
     if (!is_plain(rule.function) || !is_plain(rule.module) || strchr(rule.function, '+') != NULL ||
-        prototype_misfit(rule.function, (uint64_t)entry->result) != NULL ||
+        prototype_impossible_result(rule.function, (uint64_t)entry->result) != NULL ||
         !find_frames(&module->sites, entry->site, &rule.frames))
         return false;
     *ret_rule = rule;

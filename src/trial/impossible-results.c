@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See doubts.h. What was really injected is looked at, not what the rules say: a glob may stand for
-// functions that the program never calls.
-#include "trial/doubts.h"
+// Finds injected results that no real failure has. It looks at the journal and not at the rules: a
+// glob may stand for functions that the program never calls.
+#include "trial/impossible-results.h"
 
 #include "base/cleanup.h"
 #include "scenario/tables.h"
@@ -18,17 +18,17 @@ static bool is_known(char names[][WIRE_FUNCTION_NAME + 1], size_t count, const c
     return false;
 }
 
-static const char *misfit_of(const struct wire_view *view, const struct wire_record *record,
-                             const char *function)
+static const char *impossible_result(const struct wire_view *view, const struct wire_record *record,
+                                     const char *function)
 {
     if (record->state != WIRE_RECORD_COMPLETE || record->kind != WIRE_RECORD_INJECTION ||
         !(record->actions & WIRE_RETURN) || record->rule >= view->rule_count ||
         view->rules[record->rule].value_kind != WIRE_VALUE_INTEGER)
         return NULL;
-    return prototype_misfit(function, record->value[0]);
+    return prototype_impossible_result(function, record->value[0]);
 }
 
-struct error *doubts_warn(const struct wire_view *view, struct diagnosis *diagnosis)
+struct error *impossible_results_warn(const struct wire_view *view, struct diagnosis *diagnosis)
 {
     char names[WARNED_FUNCTIONS][WIRE_FUNCTION_NAME + 1];
     size_t count = 0;
@@ -37,7 +37,7 @@ struct error *doubts_warn(const struct wire_view *view, struct diagnosis *diagno
         char *function = names[count];
         memcpy(function, record->function, WIRE_FUNCTION_NAME);
         function[WIRE_FUNCTION_NAME] = '\0';
-        const char *failure = misfit_of(view, record, function);
+        const char *failure = impossible_result(view, record, function);
         if (failure == NULL || is_known(names, count, function))
             continue;
         count++;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See given.h.
-#include "trial/given.h"
+// Notes in the region which sockets the command inherits. The runtime must not shut those down when
+// it injects a lost connection, since other processes use them, too.
+#include "trial/inherited-sockets.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +37,7 @@ static void note(struct wire_region *region, int descriptor)
     region->inherited_socket_count++;
 }
 
-void given_note(struct wire_region *region)
+void inherited_sockets_note(struct wire_region *region)
 {
     if (!loses_connections(region))
         return;
@@ -45,6 +46,6 @@ void given_note(struct wire_region *region)
     if (descriptors == NULL)
         return;
     for (const struct dirent *entry; (entry = readdir(descriptors)) != NULL;)
-        note(region, atoi(entry->d_name)); // 0 if it is no number
+        note(region, atoi(entry->d_name)); // "." and ".." give 0, which note() ignores
     closedir(descriptors);
 }

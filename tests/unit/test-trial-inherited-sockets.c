@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trial/given.h"
+#include "trial/inherited-sockets.h"
 
 static struct {
     struct wire_region region;
@@ -38,13 +38,13 @@ static void one_under_many_numbers(void **state)
     all.plan.rules.offset = (uint32_t)((char *)&all.rule - (char *)&all.plan);
     all.plan.rules.count = 1;
     all.rule.error = ECONNRESET;
-    given_note(&all.region);
+    inherited_sockets_note(&all.region);
     uint32_t before = all.region.inherited_socket_count; // of whoever runs the tests
     assert_true(before + 2 <= WIRE_INHERITED_SOCKETS);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     for (int i = 0; i < WIRE_INHERITED_SOCKETS + 1; i++)
         more[i] = dup(pair[0]);
-    given_note(&all.region);
+    inherited_sockets_note(&all.region);
     assert_int_equal(all.region.inherited_socket_count, before + 2);
     assert_true(is_noted(pair[0]));
     assert_true(is_noted(pair[1]));

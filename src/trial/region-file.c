@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See place.h. Directories are named ordeal-OWNER-RANDOM, so that a later run can tell which of
-// them belong to a controller that was killed.
-#include "trial/place.h"
+// Makes the files of regions and removes what killed controllers left. Directories are named
+// ordeal-OWNER-RANDOM, so that a later run can tell which of them have no owner any more.
+#include "trial/region-file.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -23,7 +23,7 @@
 static struct error *make_in(const char *parent, int *ret_file, char **ret_path,
                              char **ret_directory)
 {
-    // Everybody sees the directory's name; it must say nothing about the file's.
+    // Everybody can see the directory's name. It must not give away the file's.
     uint64_t seen, secret[2];
     TRY(random_word(&seen));
     TRY(random_word(&secret[0]));
@@ -39,7 +39,7 @@ static struct error *make_in(const char *parent, int *ret_file, char **ret_path,
         return error_from_errno(errno, "cannot make a directory in %s", parent);
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     int code = errno;
-    // The lock says that the controller lives, also to those who do not see its pid.
+    // The lock shows that the controller lives, even to processes that cannot see its pid.
     if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0 && fchmod(file, 0666) == 0 &&
         chmod(directory, 0711) == 0) {
         *ret_file = file;
@@ -56,7 +56,8 @@ static struct error *make_in(const char *parent, int *ret_file, char **ret_path,
     return error_from_errno(code, "cannot make %s", path);
 }
 
-struct error *place_shared(bool sweep, int *ret_file, char **ret_path, char **ret_directory)
+struct error *region_file_make_shared(bool sweep, int *ret_file, char **ret_path,
+                                      char **ret_directory)
 {
     const char *temporary = getenv("TMPDIR");
     const char *parents[] = {"/dev/shm", temporary, "/tmp"};
@@ -79,7 +80,7 @@ struct error *place_shared(bool sweep, int *ret_file, char **ret_path, char **re
     return first;
 }
 
-// Held by a controller, maybe one in another process name space.
+// Whether a controller holds the file, perhaps one in another process namespace.
 static bool is_locked(int directory, const char *name)
 {
     _cleanup_close_ int file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -107,7 +108,8 @@ static void remove_stale(int parent, const char *name)
             !is_locked(directory, entry->d_name))
             unlinkat(directory, entry->d_name, 0);
     closedir(stream);
-    // Fails if something is left in it; those that stay must not be all that is ever looked at.
+    // Fails if something is left in it. Such a directory does not count: else a few that stay for
+    // ever would use up the limit in every sweep.
     if (unlinkat(parent, name, AT_REMOVEDIR) == 0)
         may_remove--;
 }
@@ -118,7 +120,7 @@ void region_sweep(const char *parent, unsigned most)
     stale_each(parent, PREFIX, true, remove_stale);
 }
 
-// Directory part of a path, resolved; and the last part.
+// Splits a path into its directory, resolved, and its last part.
 static struct error *split_path(const char *path, char **ret_directory, const char **ret_name)
 {
     const char *slash = strrchr(path, '/');
@@ -137,7 +139,8 @@ static struct error *split_path(const char *path, char **ret_directory, const ch
     return NULL;
 }
 
-struct error *place_journal(const char *path, int *ret_file, char **ret_path, char **ret_temporary)
+struct error *region_file_make_journal(const char *path, int *ret_file, char **ret_path,
+                                       char **ret_temporary)
 {
     struct stat facts;
     if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))

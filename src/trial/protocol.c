@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See line.h.
-#include "trial/line.h"
+// Encodes and decodes the words of the coordinator's protocol.
+#include "trial/protocol.h"
 
 #include "base/cleanup.h"
 
@@ -13,7 +13,7 @@ static bool is_plain(char c)
                                c) != NULL;
 }
 
-struct error *line_put(struct buffer *buffer, const char *text)
+struct error *protocol_put_word(struct buffer *buffer, const char *text)
 {
     if (*text == '\0')
         return buffer_append(buffer, "%", 1);
@@ -37,7 +37,7 @@ static int digit(char c)
     return -1;
 }
 
-bool line_decode(char *text)
+bool protocol_decode(char *text)
 {
     if (strcmp(text, "%") == 0) {
         *text = '\0';
@@ -58,7 +58,7 @@ bool line_decode(char *text)
     return true;
 }
 
-char *line_part(char **cursor, char separator)
+char *protocol_next_part(char **cursor, char separator)
 {
     char *part = *cursor;
     if (part == NULL || *part == '\0')
@@ -70,10 +70,10 @@ char *line_part(char **cursor, char separator)
     return part;
 }
 
-char *line_word(char **cursor)
+char *protocol_next_word(char **cursor)
 {
-    char *word = line_part(cursor, ' ');
-    if (word != NULL && !line_decode(word)) {
+    char *word = protocol_next_part(cursor, ' ');
+    if (word != NULL && !protocol_decode(word)) {
         *cursor = NULL;
         return NULL;
     }

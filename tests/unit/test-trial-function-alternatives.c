@@ -2,7 +2,7 @@
 // Which functions a rule's author may have meant as well.
 #include "trial-help.h"
 
-#include "trial/siblings.h"
+#include "trial/function-alternatives.h"
 
 static void other_spellings_and_relatives(void **state)
 {
@@ -31,12 +31,12 @@ static void other_spellings_and_relatives(void **state)
         {"execv", "execve", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (siblings(cases[i].one, cases[i].two) != cases[i].answer)
+        if (function_alternatives(cases[i].one, cases[i].two) != cases[i].answer)
             fail_msg("%s and %s", cases[i].one, cases[i].two);
     char name[1000];
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    assert_false(siblings(name, "open"));
+    assert_false(function_alternatives(name, "open"));
 }
 
 int main(void)

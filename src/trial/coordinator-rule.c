@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See decision.h. The scenario's language with words of its own, evaluated on the tree: a question
-// comes over a socket, so speed is not of concern.
-#include "trial/decision.h"
+// Parses and evaluates the coordinator's rules. They are expressions of the scenario language with
+// other words, evaluated on the tree: a question comes over a socket, so that is fast enough.
+#include "trial/coordinator-rule.h"
 
 #include "base/cleanup.h"
 #include "scenario/trigger-kind.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct decision {
+struct coordinator_rule {
     struct scenario *scenario; // holds what the parser makes
     const char *name, *text;
     const struct expression *condition; // NULL = always
     bool turns, fired;
 };
 
-// arg(N): the number is kept from 0 on.
+// arg(N): the node keeps N - 1.
 static struct error *parse_argument(struct parser *parser, struct expression *node)
 {
     uint64_t number;
@@ -57,89 +57,90 @@ static const struct trigger_kind *const words[] = {
 static const struct vocabulary vocabulary = {words, sizeof words / sizeof *words,
                                              "ordeal-coordinate(1)"};
 
-// What the parser leaves to the compiler, which is not used here: no text stands alone. Notes
-// whether the rule asks for `turn`.
-static struct error *check(struct decision *decision, const struct source *source,
+// Refuses a text that stands alone, which the parser leaves to the compiler, and there is none
+// here. Notes whether the rule asks for `turn`.
+static struct error *check(struct coordinator_rule *rule, const struct source *source,
                            const struct expression *node)
 {
     if (node == NULL)
         return NULL;
     if (node->kind == EXPRESSION_TEXT)
         return source_error(source, node->start, "a text cannot stand here");
-    decision->turns |= node->trigger == &word_turn;
-    TRY(check(decision, source, node->left));
-    TRY(check(decision, source, node->right));
-    return check(decision, source, node->last);
+    rule->turns |= node->trigger == &word_turn;
+    TRY(check(rule, source, node->left));
+    TRY(check(rule, source, node->right));
+    return check(rule, source, node->last);
 }
 
-static struct error *decision_read(struct decision *decision, const struct source *source)
+static struct error *coordinator_rule_read(struct coordinator_rule *rule,
+                                           const struct source *source)
 {
     struct parser parser;
-    TRY(parser_start(&parser, decision->scenario, source, 0, NULL));
+    TRY(parser_start(&parser, rule->scenario, source, 0, NULL));
     parser.words = &vocabulary;
     struct word word;
     TRY(lexer_word(&parser.lexer, "", &word));
     if (word.text.size == 0)
         return source_error(source, word.start, "expected the name that stands in remote(NAME)");
-    decision->name = word.text.chars;
+    rule->name = word.text.chars;
     if (parser.lexer.token.kind == TOKEN_END)
         return NULL;
     TRY(lexer_expect(&parser.lexer, TOKEN_WHEN, "'when'"));
-    TRY(parse_expression(&parser, &decision->condition));
+    TRY(parse_expression(&parser, &rule->condition));
     if (parser.lexer.token.kind != TOKEN_END)
         return lexer_unexpected(&parser.lexer, "'and', 'or' or the end of the rule");
-    return check(decision, source, decision->condition);
+    return check(rule, source, rule->condition);
 }
 
-static struct error *decision_init(struct decision *decision, const char *text)
+static struct error *coordinator_rule_init(struct coordinator_rule *rule, const char *text)
 {
-    TRY(scenario_new(&decision->scenario));
-    decision->text = arena_copy(&decision->scenario->arena, text, strlen(text));
-    if (decision->text == NULL)
+    TRY(scenario_new(&rule->scenario));
+    rule->text = arena_copy(&rule->scenario->arena, text, strlen(text));
+    if (rule->text == NULL)
         return error_no_memory();
-    struct source source = source_whole("--rule", decision->text, strlen(decision->text));
-    return decision_read(decision, &source);
+    struct source source = source_whole("--rule", rule->text, strlen(rule->text));
+    return coordinator_rule_read(rule, &source);
 }
 
-struct error *decision_new(const char *text, struct decision **ret_decision)
+struct error *coordinator_rule_new(const char *text, struct coordinator_rule **ret_decision)
 {
-    struct decision *decision = calloc(1, sizeof *decision);
-    if (decision == NULL)
+    struct coordinator_rule *rule = calloc(1, sizeof *rule);
+    if (rule == NULL)
         return error_no_memory();
-    struct error *error = decision_init(decision, text);
+    struct error *error = coordinator_rule_init(rule, text);
     if (error != NULL)
-        decision_free(decision);
+        coordinator_rule_free(rule);
     else
-        *ret_decision = decision;
+        *ret_decision = rule;
     return error;
 }
 
-void decision_free(struct decision *decision)
+void coordinator_rule_free(struct coordinator_rule *rule)
 {
-    if (decision == NULL)
+    if (rule == NULL)
         return;
-    scenario_free(decision->scenario);
-    free(decision);
+    scenario_free(rule->scenario);
+    free(rule);
 }
 
-const char *decision_name(const struct decision *decision)
+const char *coordinator_rule_name(const struct coordinator_rule *rule)
 {
-    return decision->name;
+    return rule->name;
 }
 
-const char *decision_text(const struct decision *decision)
+const char *coordinator_rule_text(const struct coordinator_rule *rule)
 {
-    return decision->text;
+    return rule->text;
 }
 
-bool decision_takes_turns(const struct decision *decision)
+bool coordinator_rule_uses_turn(const struct coordinator_rule *rule)
 {
-    return decision->turns;
+    return rule->turns;
 }
 
 struct asking {
-    const struct decision *decision;
-    const struct decision_question *question;
+    const struct coordinator_rule *rule;
+    const struct coordinator_question *question;
     bool failed; // a division by zero
 };
 
@@ -157,10 +158,10 @@ static bool is_glob_of(const struct expression *node, const char *text)
     return fnmatch(node->glob.size != 0 ? node->glob.chars : "", text, 0) == 0;
 }
 
-static bool on_stack(const struct decision_question *question, const struct expression *node)
+static bool on_stack(const struct coordinator_question *question, const struct expression *node)
 {
     for (size_t i = 0; i < question->frame_count; i++) {
-        const struct decision_frame *frame = &question->frames[i];
+        const struct coordinator_frame *frame = &question->frames[i];
         const char *slash = strrchr(frame->module, '/');
         if (is_glob_of(node, frame->symbol) || is_glob_of(node, frame->module) ||
             (slash != NULL && is_glob_of(node, slash + 1)))
@@ -171,7 +172,7 @@ static bool on_stack(const struct decision_question *question, const struct expr
 
 static int64_t answer(struct asking *asking, const struct expression *node)
 {
-    const struct decision_question *question = asking->question;
+    const struct coordinator_question *question = asking->question;
     const struct trigger_kind *word = node->trigger;
     if (word == &word_count)
         return (int64_t)question->count;
@@ -184,7 +185,7 @@ static int64_t answer(struct asking *asking, const struct expression *node)
     if (word == &word_turn)
         return question->turn;
     if (word == &word_once)
-        return !asking->decision->fired;
+        return !asking->rule->fired;
     if (word == &word_random)
         return next_random(question->random) < (uint64_t)node->number || node->number == -1;
     if (word == &word_argument)
@@ -238,11 +239,12 @@ static int64_t evaluate(struct asking *asking, const struct expression *node)
     return 0;
 }
 
-bool decision_ask(struct decision *decision, const struct decision_question *question)
+bool coordinator_rule_ask(struct coordinator_rule *rule,
+                          const struct coordinator_question *question)
 {
-    struct asking asking = {.decision = decision, .question = question};
-    bool yes = decision->condition == NULL || evaluate(&asking, decision->condition) != 0;
+    struct asking asking = {.rule = rule, .question = question};
+    bool yes = rule->condition == NULL || evaluate(&asking, rule->condition) != 0;
     yes = yes && !asking.failed;
-    decision->fired |= yes;
+    rule->fired |= yes;
     return yes;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// See siblings.h.
-#include "trial/siblings.h"
+// Compares the names of two functions without their decorations, then looks them up in a table of
+// functions that do each other's work.
+#include "trial/function-alternatives.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -15,8 +16,8 @@ static void cut_suffix(char *name, const char *suffix)
         name[size - cut] = '\0';
 }
 
-// The name without what compilers and C libraries put around it: __open64_2, __isoc99_sscanf,
-// __printf_chk, pwrite64. False if it is too long to be one of these.
+// The name without what compilers and C libraries add to it, as in __open64_2, __isoc99_sscanf,
+// __printf_chk, pwrite64. False if it is too long for such a name.
 static bool core_name(const char *name, char core[NAME_SIZE])
 {
     static const char *const prefixes[] = {"__isoc99_", "__isoc23_", "__"};
@@ -37,10 +38,10 @@ static bool core_name(const char *name, char core[NAME_SIZE])
     return *core != '\0';
 }
 
-// Functions that do the work of another.
+// `name` can do the work of `instead_of`.
 static const struct {
     const char *name, *instead_of;
-} relatives[] = {
+} alternatives[] = {
     {"openat", "open"},
     {"creat", "open"},
     {"fopen", "open"},
@@ -99,16 +100,18 @@ static const struct {
     {"posix_memalign", "malloc"},
 };
 
-bool siblings(const char *function, const char *other)
+bool function_alternatives(const char *function, const char *other)
 {
     char one[NAME_SIZE], two[NAME_SIZE];
     if (strcmp(function, other) == 0 || !core_name(function, one) || !core_name(other, two))
         return false;
     if (strcmp(one, two) == 0)
         return true;
-    for (size_t i = 0; i < sizeof relatives / sizeof *relatives; i++)
-        if ((strcmp(relatives[i].name, one) == 0 && strcmp(relatives[i].instead_of, two) == 0) ||
-            (strcmp(relatives[i].name, two) == 0 && strcmp(relatives[i].instead_of, one) == 0))
+    for (size_t i = 0; i < sizeof alternatives / sizeof *alternatives; i++)
+        if ((strcmp(alternatives[i].name, one) == 0 &&
+             strcmp(alternatives[i].instead_of, two) == 0) ||
+            (strcmp(alternatives[i].name, two) == 0 &&
+             strcmp(alternatives[i].instead_of, one) == 0))
             return true;
     return false;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A few files at a time, known by their inodes: they are met under other names and through
-// directories.
-#include "base/guard.h"
+// Keeps a few files by their inodes, since code that walks directories meets them under other
+// names.
+#include "base/protected-files.h"
 
 #include <stddef.h>
 
@@ -21,7 +21,7 @@ static size_t find(const struct stat *file)
     return i;
 }
 
-void guard_add(const char *path)
+void protected_files_add(const char *path)
 {
     struct stat file;
     if (stat(path, &file) < 0 || find(&file) < count || count == GUARDED)
@@ -30,7 +30,7 @@ void guard_add(const char *path)
     files[count++].inode = file.st_ino;
 }
 
-void guard_remove(const char *path)
+void protected_files_remove(const char *path)
 {
     struct stat file;
     if (stat(path, &file) < 0)
@@ -40,7 +40,7 @@ void guard_remove(const char *path)
         files[i] = files[--count];
 }
 
-bool guard_has(const struct stat *file)
+bool protected_files_has(const struct stat *file)
 {
     return find(file) < count;
 }

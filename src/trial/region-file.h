@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Makes the file of a region: in a private directory in shared memory, or beside the journal that
+// the user asked for. The caller gets the descriptor and the names, and frees both.
+#ifndef ORDEAL_TRIAL_REGION_FILE_H
+#define ORDEAL_TRIAL_REGION_FILE_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+// Makes an empty file with an unguessable name, in a directory of its own that nobody else can
+// list: programs of the trial that run as another user can open it, strangers cannot find it. With
+// `sweep`, first removes what killed controllers left there.
+_must_check_ struct error *region_file_make_shared(bool sweep, int *ret_file, char **ret_path,
+                                                   char **ret_directory);
+
+// Makes an empty file beside `path` under a temporary name, which the caller renames when the file
+// is complete. So an older journal stays whole for whoever still reads or maps it. *ret_path is
+// `path` made absolute. Fails if `path` is no regular file.
+_must_check_ struct error *region_file_make_journal(const char *path, int *ret_file,
+                                                    char **ret_path, char **ret_temporary);
+
+#endif
