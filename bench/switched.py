@@ -16,7 +16,7 @@ import sys
 from servers import Clusters, evaluations
 
 RUNTIME = "ordeal-runtime.so"
-# As src/runtime/assembly.h has them.
+# As src/runtime/assembly/assembly.h has them.
 STUB_SIZE, SLOT_SIZE = 128, 64
 SLOT_ORIGINAL = 16  # a slot begins with its count of calls
 WORD = struct.Struct("<Q")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Copies a directory tree entry by entry. Left out are files that cannot be read, files that must
-// not be opened (base/guard.h), sockets and devices.
+// not be opened (base/protected-files.h), sockets and devices.
 #include "sandbox/copy.h"
 
 #include "base/cleanup.h"
