@@ -143,8 +143,8 @@ static void look_at_reference(struct variables *self, char *const *environment)
 static struct error *prepare(void *data, struct shot *shot)
 {
     struct variables *self = data;
-    size_t size, count = 0, used = 0;
-    enum how how;
+    size_t size = 0, count = 0, used = 0;
+    enum how how = HOW_MISSING;
     forget_shot(self);
     if (shot->spec == NULL) {
         look_at_reference(self, shot->environment);
@@ -267,8 +267,8 @@ static struct error *describe_stored(const struct store_injection *row, struct b
 static struct error *put_command(const struct variables *self, const char *spec,
                                  uint64_t timeout_ns, struct buffer *text)
 {
-    size_t size;
-    enum how how;
+    size_t size = 0;
+    enum how how = HOW_MISSING;
     TRY(parse_spec(spec, &size, &how));
     _cleanup_free_ char *name = strndup(spec, size);
     if (name == NULL)
