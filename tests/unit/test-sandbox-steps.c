@@ -424,14 +424,15 @@ static void a_branch_without_end(void **state)
 
 struct asking {
     int looks, begun, denied;
+    volatile int answered; // the step ends then
 };
 
-// When the command is what it is going to be.
+// Late enough for the command to be what it is going to be, also on a busy machine.
 static enum sandbox_branch want_late(void *data, struct sandbox_result *result, uint64_t *ret_ran)
 {
     struct asking *asking = data;
     *ret_ran = 0;
-    return asking->looks++ == 40 ? SANDBOX_BRANCH_WANTED : SANDBOX_BRANCH_NONE;
+    return asking->looks++ == 80 ? SANDBOX_BRANCH_WANTED : SANDBOX_BRANCH_NONE;
 }
 
 static void wait_long(void *data, uint64_t ns)
@@ -441,12 +442,16 @@ static void wait_long(void *data, uint64_t ns)
 
 static void count_begun(void *data)
 {
-    ((struct asking *)data)->begun++;
+    struct asking *asking = data;
+    asking->begun++;
+    asking->answered = 1;
 }
 
 static void count_denied(void *data)
 {
-    ((struct asking *)data)->denied++;
+    struct asking *asking = data;
+    asking->denied++;
+    asking->answered = 1;
 }
 
 // Who asks for a copy may be anybody: there is one only of a command that is the only process.
@@ -458,18 +463,18 @@ static void only_the_lonely_branch(void **state)
         char *script;
         int begun;
     } cases[] = {
-        {"exec sleep 0.5", 1},
-        {"/bin/true; exec sleep 0.5", 1},
-        {"sleep 0.5; /bin/true", 0},
-        {"sleep 0.5 & exec sleep 0.5", 0},
-        {"(sleep 0.5 &); exec sleep 0.5", 0},
+        {"exec sleep 30", 1},
+        {"/bin/true; exec sleep 30", 1},
+        {"sleep 30; /bin/true", 0},
+        {"sleep 30 & exec sleep 30", 0},
+        {"(sleep 30 &); exec sleep 30", 0},
     };
     EACH_KIND(kind)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sandbox *sandbox = make(kind, NULL, false);
         struct asking asking = {0};
         struct sandbox_step step = {SCRIPT(cases[i].script), .branching = &branching,
-                                    .data = &asking};
+                                    .data = &asking, .stop = &asking.answered};
         struct sandbox_result result;
         must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
         if (asking.begun != cases[i].begun || asking.begun + asking.denied != 1)
