@@ -199,39 +199,22 @@ static struct error *run_cxx(const void *settings, char **operands, int *ret_sta
     return run(settings, operands, true);
 }
 
-#define DETAILS                                                                                    \
-    "Runs clang 19 on the arguments as they are, with a plug-in that finds the places\n"           \
-    "where programmers make mistakes and puts the mistakes in, switched off. 'ordeal\n"            \
-    "faults' lists them and switches them on, without a rebuild.\n"                                \
-    "\n"                                                                                           \
-    "  make CC='ordeal cc'\n"
+// The two commands differ in their language only.
+#define COMPILER(verb, language, function)                                                         \
+    {                                                                                              \
+        .name = verb,                                                                              \
+        .summary = "Compile " language " with software faults inside, to be enabled later.",       \
+        .operands = "COMPILER-ARGUMENT...",                                                        \
+        .details =                                                                                 \
+            "Runs clang 19 on the arguments as they are, with a plug-in that finds the places\n"   \
+            "where programmers make mistakes and puts the mistakes in, switched off. 'ordeal\n"    \
+            "faults' lists them and switches them on, without a rebuild.\n"                        \
+            "\n"                                                                                   \
+            "  make CC='ordeal cc'\n",                                                             \
+        .options = options, .option_count = sizeof options / sizeof *options,                      \
+        .settings_size = sizeof(struct settings), .least = 1, .most = UINT32_MAX,                  \
+        .passes_options = true, .command_follows = true, .run = function,                          \
+    }
 
-const struct command cmd_cc = {
-    .name = "cc",
-    .summary = "Compile C with software faults inside, to be enabled later.",
-    .operands = "COMPILER-ARGUMENT...",
-    .details = DETAILS,
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
-    .settings_size = sizeof(struct settings),
-    .least = 1,
-    .most = UINT32_MAX,
-    .passes_options = true,
-    .command_follows = true,
-    .run = run_cc,
-};
-
-const struct command cmd_cxx = {
-    .name = "c++",
-    .summary = "Compile C++ with software faults inside, to be enabled later.",
-    .operands = "COMPILER-ARGUMENT...",
-    .details = DETAILS,
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
-    .settings_size = sizeof(struct settings),
-    .least = 1,
-    .most = UINT32_MAX,
-    .passes_options = true,
-    .command_follows = true,
-    .run = run_cxx,
-};
+const struct command cmd_cc = COMPILER("cc", "C", run_cc);
+const struct command cmd_cxx = COMPILER("c++", "C++", run_cxx);
