@@ -197,9 +197,9 @@ struct error *campaign_debug(struct store *store, int64_t trial,
     TRY(replay_load(&replay, store, trial));
     TRY(shooting_new(&replay.definition, replay.injector, &shooting));
     enum sandbox_kind kind = sandbox_kind(shooting_sandbox(shooting));
-    if (kind == SANDBOX_NONE)
+    if (kind == SANDBOX_NONE && control->warn != NULL)
         control->warn(control->data, "there is no sandbox: the program works on the real files");
-    if (kind == SANDBOX_COPY)
+    if (kind == SANDBOX_COPY && control->warn != NULL)
         control->warn(control->data, "the program works on a copy of its directory; all other "
                                      "files are the real ones");
     if (replay.injector->debugger != NULL && isatty(STDIN_FILENO))

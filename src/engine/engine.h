@@ -71,7 +71,7 @@ struct engine_load {
 };
 
 struct engine {
-    const char *name, *summary;
+    const char *name;
     _must_check_ struct error *(*start)(const struct engine_options *options, void **ret_self);
     void (*end)(void *self); // kills what still runs
     struct engine_load (*load)(const void *self);

@@ -461,7 +461,6 @@ static struct error *pool_take(void *self, uint64_t timeout_ns, bool *ret_got,
 
 const struct engine engine_local = {
     .name = "local",
-    .summary = "runs trials on this machine, several at a time",
     .start = pool_start,
     .end = pool_end,
     .load = pool_load,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal list: lists all triggers, or the functions that a program imports.
+// ordeal list: lists all triggers, all injectors, or the functions that a program imports.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "elf/object.h"
+#include "injector/injector.h"
 #include "report/json.h"
 #include "report/text.h"
 #include "scenario/trigger.h"
@@ -46,6 +47,42 @@ static struct error *triggers_json(struct buffer *text)
         if (trigger->description != NULL)
             json_add_string(&builder, entry, "description", trigger->description);
         json_add_string(&builder, entry, "example", trigger->example);
+    }
+    return json_write(&builder, root, text);
+}
+
+static struct error *injectors_text(struct buffer *text)
+{
+    for (size_t i = 0; injectors[i] != NULL; i++) {
+        TRY(buffer_printf(text, "%s%s: %s\n", i == 0 ? "" : "\n", injectors[i]->name,
+                          injectors[i]->summary));
+        const struct injector_parameter *parameter = injectors[i]->parameters;
+        for (; parameter->name != NULL; parameter++) {
+            TRY(buffer_printf(text, "    %s: %s%s\n", parameter->name, parameter->values,
+                              parameter->required ? " (required)" : ""));
+            TRY(help_wrap(text, parameter->help, 8, 0));
+        }
+    }
+    return NULL;
+}
+
+static struct error *injectors_json(struct buffer *text)
+{
+    _cleanup_(json_release) json_t *root = json_array();
+    struct json_builder builder = {.failed = root == NULL};
+    for (size_t i = 0; injectors[i] != NULL && !builder.failed; i++) {
+        json_t *entry = json_add_object(&builder, root, NULL);
+        json_add_string(&builder, entry, "name", injectors[i]->name);
+        json_add_string(&builder, entry, "summary", injectors[i]->summary);
+        json_t *list = json_add_array(&builder, entry, "parameters");
+        const struct injector_parameter *parameter = injectors[i]->parameters;
+        for (; parameter->name != NULL && !builder.failed; parameter++) {
+            json_t *row = json_add_object(&builder, list, NULL);
+            json_add_string(&builder, row, "name", parameter->name);
+            json_add_string(&builder, row, "values", parameter->values);
+            json_add_string(&builder, row, "help", parameter->help);
+            json_add_bool(&builder, row, "required", parameter->required);
+        }
     }
     return json_write(&builder, root, text);
 }
@@ -129,25 +166,30 @@ static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct settings *settings = data;
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    if (strcmp(operands[0], "functions") == 0)
+    bool functions = strcmp(operands[0], "functions") == 0;
+    bool triggers = strcmp(operands[0], "triggers") == 0;
+    if (!functions && !triggers && strcmp(operands[0], "injectors") != 0)
+        return error_new("'%s' cannot be listed; triggers, injectors and functions can",
+                         operands[0]);
+    if (!functions && operands[1] != NULL)
+        return error_new("'%s' is one too many; usage: ordeal list %s", operands[1], operands[0]);
+    if (functions)
         TRY(list_functions(settings, operands[1], &text));
-    else if (strcmp(operands[0], "triggers") != 0)
-        return error_new("'%s' cannot be listed; triggers and functions can", operands[0]);
-    else if (operands[1] != NULL)
-        return error_new("'%s' is one too many; usage: ordeal list triggers", operands[1]);
-    else
+    else if (triggers)
         TRY(settings->json ? triggers_json(&text) : triggers_text(&text));
+    else
+        TRY(settings->json ? injectors_json(&text) : injectors_text(&text));
     return output_print(&text);
 }
 
-static const char *const words[] = {"triggers", "functions", NULL};
+static const char *const words[] = {"triggers", "injectors", "functions", NULL};
 
 const struct command cmd_list = {
     .name = "list",
     .summary =
-        "List the triggers for conditions, or the functions that a program and its libraries "
-        "import.",
-    .operands = "triggers | functions PROGRAM",
+        "List the triggers for conditions, the injectors for campaigns, or the functions that a "
+        "program and its libraries import.",
+    .operands = "triggers | injectors | functions PROGRAM",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .settings_size = sizeof(struct settings),
