@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "store/definition-lines.h"
 #include "store/internal.h"
 #include "store/schema.h"
 
@@ -13,33 +14,15 @@
 #define VERSION_WITH_FACTS                                                                         \
     6 // the version that introduced columns for what older ones said in sentences
 
-static size_t line_size(const char *line)
-{
-    size_t size = strcspn(line, "\n");
-    return size + (line[size] == '\n');
-}
-
-static bool is_key(const char *line, const char *key)
-{
-    size_t size = strlen(key);
-    return strncmp(line, key, size) == 0 && line[size] == ':';
-}
-
-// Whether a line starts a top-level key. All other lines belong to the key before them.
-static bool begins_key(const char *line)
-{
-    return (*line >= 'a' && *line <= 'z') || *line == '#';
-}
-
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
 static const char *find_value(const char *definition, const char *section, const char *key)
 {
     bool inside = false;
-    for (const char *line = definition; *line != '\0'; line += line_size(line)) {
-        if (begins_key(line))
-            inside = is_key(line, section);
-        if (!inside || strncmp(line, "  ", 2) != 0 || !is_key(line + 2, key))
+    for (const char *line = definition; *line != '\0'; line += definition_line_size(line)) {
+        if (definition_begins_key(line))
+            inside = definition_is_key(line, section);
+        if (!inside || strncmp(line, "  ", 2) != 0 || !definition_is_key(line + 2, key))
             continue;
         const char *value = line + 2 + strlen(key) + 1;
         value += strspn(value, " ");
