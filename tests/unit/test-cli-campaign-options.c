@@ -49,6 +49,16 @@ static void shared_options_name_keys_that_exist(void **state)
     }
 }
 
+static void commands_share_options_that_exist(void **state)
+{
+    const struct command *const both[] = {&cmd_campaign, &cmd_test};
+    for (size_t i = 0; i < 2; i++) {
+        struct option option;
+        for (size_t j = 0; command_option(both[i], j, &option); j++)
+            assert_non_null(option.name);
+    }
+}
+
 // That the injector takes it; of an option with an argument, that it has the parameter.
 static void check_parameter(const struct injector *injector, const char *parameter,
                             const char *value)
@@ -147,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_options_name_keys_that_exist),
+        cmocka_unit_test(commands_share_options_that_exist),
         cmocka_unit_test(injectors_name_parameters_that_they_have),
         cmocka_unit_test(options_without_argument_win),
         cmocka_unit_test(a_campaign_has_one_injector),

@@ -142,10 +142,11 @@ static struct campaign_option of_injector(const struct injector *injector,
     };
 }
 
+// The row without a name if there is none: a test finds that.
 static const struct campaign_option *shared_named(const char *name)
 {
     const struct campaign_option *option = campaign_options;
-    while (strcmp(option->option.name, name) != 0)
+    while (option->option.name != NULL && strcmp(option->option.name, name) != 0)
         option++;
     return option;
 }
