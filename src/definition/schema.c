@@ -74,7 +74,7 @@ const struct schema_field schema_fields[] = {
      "a trial hangs when it takes so many times the reference (10)"},
     {"oracle.timeout.floor", SCHEMA_NS, FIELD(oracle.timeout_floor_ns), NULL, 1, 1e18,
      "and at least so long (2s)"},
-    {"sandbox.kind", SCHEMA_CHOICE, FIELD(sandbox), "auto|overlay|copy|none", 0, 0,
+    {"sandbox.kind", SCHEMA_CHOICE, FIELD(sandbox), SANDBOX_KINDS, 0, 0,
      "how the file system is protected"},
     {"sandbox.network", SCHEMA_CHOICE, FIELD(network), "auto|host|private", 0, 0,
      "whether trials have a network of their own (auto: where they use one and need nobody else)"},

@@ -165,7 +165,7 @@ struct error *driver_run(struct driver *driver, char *const *command, char *cons
                                               : driver->other_output.out,
                           .errors = quiet ? nothing : driver->other_output.out,
                           .limits = {.core = true}, // as this process has it
-                          .ignored = 1ull << (SIGPIPE - 1),
+                          .signals.standard = 1ull << (SIGPIPE - 1),
                           .announce = -1};
     int handle;
     pid_t pid;

@@ -2,6 +2,9 @@
 // Closes the gaps between the descriptors to keep, with one system call each.
 #include "sandbox/descriptors.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,4 +27,19 @@ void descriptors_close_but(int *kept, size_t count)
         next = (unsigned)kept[i] + 1;
     }
     syscall(SYS_close_range, next, ~0u, 0u);
+}
+
+struct error *descriptors_close_own(int kept)
+{
+    DIR *stream = opendir("/proc/self/fd");
+    if (stream == NULL)
+        return error_from_errno(errno, "cannot look at the open files");
+    for (const struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+        int descriptor = atoi(entry->d_name); // "." and ".." give 0
+        if (descriptor > 2 && descriptor != kept && descriptor != dirfd(stream) &&
+            (fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0)
+            close(descriptor);
+    }
+    closedir(stream);
+    return NULL;
 }

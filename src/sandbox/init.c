@@ -149,6 +149,7 @@ static struct error *start(struct init *init, const struct incoming *order)
                           .errors = order->descriptors[1],
                           .input = order->descriptors[2],
                           .terminal = order->head.values[1] != 0,
+                          .attached = order->head.values[3] != 0,
                           .announce = init->socket};
     if (order->head.values[2] != 0) { // addresses are the same here: no exec since the fork
         spawn.inside = (int (*)(int))(intptr_t)order->head.values[2];
@@ -157,6 +158,7 @@ static struct error *start(struct init *init, const struct incoming *order)
     }
     _cleanup_free_ char **command = NULL, **environment = NULL;
     cursor_copy(&cursor, &spawn.limits, sizeof spawn.limits);
+    cursor_copy(&cursor, &spawn.signals, sizeof spawn.signals);
     spawn.directory = message_text(&cursor);
     TRY(message_list(&cursor, &command));
     TRY(message_list(&cursor, &environment));

@@ -69,7 +69,8 @@ struct sandbox {
     struct sandbox_limits limits; // those that are set process by process
     struct process_limit process_limit;
     size_t capture_limit;
-    uint64_t ignored; // signals that the owner ignored when the sandbox was made
+    bool attached;                // as in the options
+    struct spawn_signals signals; // for the steps
     ARRAY(char *) warnings;
     bool in_use; // during a run
     char root[64];

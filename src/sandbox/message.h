@@ -22,9 +22,9 @@ enum message_kind {
     // root, the directory of upper layers.
     MESSAGE_READY,
     // To init.
-    MESSAGE_START, // values: linger, terminal, address of a function or 0; payload: struct
-                   // sandbox_limits, directory, command, environment; descriptors: output, errors,
-                   // input or what the function shares
+    MESSAGE_START, // values: linger, terminal, address of a function or 0, attached; payload:
+                   // struct sandbox_limits, struct spawn_signals, directory, command, environment;
+                   // descriptors: output, errors, input or what the function shares
     MESSAGE_KILL_STEP, // kill the processes of the step
     MESSAGE_KILL_ALL,  // kill all processes
     // From init.

@@ -96,6 +96,7 @@ static struct error *start_zygote(struct sandbox *sandbox, bool again)
         return error_from_errno(errno, "cannot make a socket");
     struct zygote_options options = {.directory = sandbox->directory,
                                      .network = sandbox->network,
+                                     .attached = sandbox->attached,
                                      .groups = groups_descriptors(sandbox->groups)};
     pid_t parent = getpid();
     overlay->zygote = fork();
@@ -317,11 +318,13 @@ static struct error *overlay_start(struct sandbox *sandbox, struct spawn *spawn,
     _cleanup_close_ int inner = -1;
     TRY(inner_input(overlay, spawn->input, &inner));
     TRY(buffer_append(&payload, &spawn->limits, sizeof spawn->limits));
+    TRY(buffer_append(&payload, &spawn->signals, sizeof spawn->signals));
     TRY(message_add_text(&payload, sandbox->directory));
     TRY(message_add_list(&payload, spawn->command));
     TRY(message_add_list(&payload, spawn->environment));
     struct message head = {.kind = MESSAGE_START,
-                           .values = {linger, spawn->terminal, (intptr_t)spawn->inside}};
+                           .values = {linger, spawn->terminal, (intptr_t)spawn->inside,
+                                      spawn->attached}};
     int given[] = {spawn->output, spawn->errors, inner >= 0 ? inner : spawn->input, -1};
     if (spawn->inside != NULL)
         given[2] = spawn->shared;

@@ -71,7 +71,8 @@ static struct error *start_step(struct running_step *running, struct capture *ca
         .terminal = step->terminal,
         .limits = sandbox->limits,
         .announce = -1,
-        .ignored = sandbox->ignored,
+        .attached = sandbox->attached,
+        .signals = sandbox->signals,
     };
     running->start_ns = clock_ns();
     return sandbox->backend->start(sandbox, &spawn, running->step->linger, &running->pid);
@@ -150,6 +151,7 @@ static struct error *end_overdue(struct running_step *running)
     if (running->step->overdue != NULL && looked_at)
         running->step->overdue(running->step->data, running->pid);
     running->result->end = SANDBOX_TIMEOUT;
+    running->result->ended = running->progress.command_gone ? running->progress.status : -1;
     if (running->progress.command_gone && WIFSIGNALED(running->progress.status))
         running->result->died = WTERMSIG(running->progress.status);
     return sandbox->backend->kill_step(sandbox, &running->progress);

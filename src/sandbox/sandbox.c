@@ -237,7 +237,8 @@ struct error *sandbox_new(const struct sandbox_options *options, struct sandbox 
     sandbox->limits = options->limits;
     sandbox->process_limit.limit = options->limits.processes == 0 ? PROCESS_LIMIT : 0;
     sandbox->capture_limit = options->capture_limit;
-    sandbox->ignored = spawn_ignored_signals();
+    sandbox->attached = options->attached;
+    sandbox->signals = spawn_signals(options->attached);
     struct error *error = find_directory(sandbox, options->directory);
     if (error == NULL)
         error = open_sandbox(sandbox, options->kind);

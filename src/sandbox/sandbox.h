@@ -19,6 +19,7 @@ enum sandbox_kind {
     SANDBOX_COPY,    // a copy of the working directory; everything else is exposed
     SANDBOX_NONE,    // the real file system; only the process tree is ended
 };
+#define SANDBOX_KINDS "auto|overlay|copy|none" // their words, for base/choice.h
 
 struct sandbox_limits { // 0: no limit
     uint64_t cpu_s;
@@ -32,6 +33,10 @@ struct sandbox_options {
     enum sandbox_kind kind;
     const char *directory; // working directory of the steps
     bool network;          // a private network, with loopback only
+    // The steps stay in this process's session and process group, with its terminal, and get the
+    // signal mask, the ignored signals and the inheritable descriptors that it has when the sandbox
+    // is made. Otherwise each has a session of its own and none of these.
+    bool attached;
     struct sandbox_limits limits;
     size_t capture_limit; // bytes kept of each stream of each step; the rest is counted and hashed
 };
@@ -59,6 +64,7 @@ struct sandbox_result {
     enum sandbox_end end;
     int status;           // exit status or signal number
     int died;             // TIMEOUT: the signal that killed the command itself before that, or 0
+    int ended;            // TIMEOUT: as of wait(), how the command itself ended before that, or -1
     size_t process_count; // TIMEOUT: it was ended for having so many processes, or 0
     int orphan; // signal that killed a process whose parent was gone, if it means a defect; or 0
     uint64_t ns, cpu_ns;

@@ -72,26 +72,35 @@ struct disposition {
     unsigned long mask;
 };
 
-uint64_t spawn_ignored_signals(void)
+struct spawn_signals spawn_signals(bool attached)
 {
-    uint64_t ignored = 0;
+    uint64_t ignored = 0, mask = 0;
     for (int signal = 1; signal < 65; signal++) {
         struct disposition now = {0};
         if (syscall(SYS_rt_sigaction, signal, NULL, &now, sizeof now.mask) == 0 &&
             now.handler == (void *)SIG_IGN)
             ignored |= 1ull << (signal - 1);
     }
-    return ignored;
+    if (!attached)
+        return (struct spawn_signals){.standard = ignored};
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &mask, sizeof mask);
+    // What this process and those of the sandbox ignore later is not meant for the command.
+    return (struct spawn_signals){.standard = ~ignored, .ignored = ignored, .mask = mask};
 }
 
-void spawn_reset_signals(uint64_t ignored)
+static void set_signals(uint64_t signals, const struct disposition *disposition)
 {
-    const struct disposition standard = {0};
-    for (; ignored != 0; ignored &= ignored - 1)
-        syscall(SYS_rt_sigaction, __builtin_ctzll(ignored) + 1, &standard, NULL,
-                sizeof standard.mask);
-    unsigned long none = 0;
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+    for (; signals != 0; signals &= signals - 1)
+        syscall(SYS_rt_sigaction, __builtin_ctzll(signals) + 1, disposition, NULL,
+                sizeof disposition->mask);
+}
+
+void spawn_set_signals(const struct spawn_signals *signals)
+{
+    const struct disposition standard = {0}, ignore = {.handler = (void *)SIG_IGN};
+    set_signals(signals->standard, &standard);
+    set_signals(signals->ignored, &ignore);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &signals->mask, NULL, sizeof signals->mask);
 }
 
 // Moves `from` to `to`. No descriptor that is still to be moved may be at `to`: all are above 2.
@@ -102,13 +111,16 @@ static bool place(int from, int to)
 
 static bool place_streams(const struct spawn *spawn)
 {
-    int input = spawn->input, output = fcntl(spawn->output, F_DUPFD, SHARED);
-    int errors = fcntl(spawn->errors, F_DUPFD, SHARED);
-    input = input < 0 ? open("/dev/null", O_RDONLY) : fcntl(input, F_DUPFD, SHARED);
+    int input = spawn->input, output = fcntl(spawn->output, F_DUPFD_CLOEXEC, SHARED);
+    int errors = fcntl(spawn->errors, F_DUPFD_CLOEXEC, SHARED);
+    input = input < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC)
+                      : fcntl(input, F_DUPFD_CLOEXEC, SHARED);
     if (input < 0 || output < 0 || errors < 0)
         return false;
     if (!place(input, 0) || !place(output, 1) || !place(errors, 2))
         return false;
+    if (spawn->inside == NULL && spawn->attached)
+        return true; // exec closes what is not the user's
     if (spawn->inside == NULL)
         return syscall(SYS_close_range, (unsigned)SHARED, ~0u, 0u) == 0;
     return (spawn->shared == SHARED || dup2(spawn->shared, SHARED) == SHARED) &&
@@ -155,7 +167,8 @@ static const char *prepare(const struct start *start)
             return "enter the control group";
     if (spawn->directory != NULL && chdir(spawn->directory) < 0)
         return "enter the working directory";
-    syscall(SYS_setsid); // fails harmlessly if it leads a session already
+    if (!spawn->attached)
+        syscall(SYS_setsid); // fails harmlessly if it leads a session already
     if (spawn->announce >= 0 && !message_announce(spawn->announce))
         return "announce the process";
     if (!place_streams(spawn))
@@ -164,7 +177,7 @@ static const char *prepare(const struct start *start)
         return "set up the terminal";
     if (!limit_resources(&spawn->limits))
         return "limit resources";
-    spawn_reset_signals(spawn->ignored);
+    spawn_set_signals(&spawn->signals);
     return NULL;
 }
 

@@ -10,6 +10,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+// What becomes of signals; a bit each, bit 0 is signal 1. The rest stays as this process has it,
+// except that exec resets handlers.
+struct spawn_signals {
+    uint64_t standard; // get their default action
+    uint64_t ignored;
+    uint64_t mask; // blocked; all others are not
+};
+
 struct spawn {
     char *const *command; // command[0] without a slash is looked for in PATH of `environment`
     char *const *environment;
@@ -22,18 +30,19 @@ struct spawn {
     const int *groups; // descriptors of cgroup.procs files to enter, ends with -1; or NULL
     int announce;      // socket for a MESSAGE_HELLO with the child's credentials, or -1
     bool mortal;       // it dies with this process
-    uint64_t ignored;  // signals that this process ignores; exec would keep that
+    bool attached;     // it stays in our session and process group, and gets our descriptors
+    struct spawn_signals signals;
 };
 
-// The signals that this process ignores, a bit each; bit 0 is signal 1.
-uint64_t spawn_ignored_signals(void);
-// Sets these signals to their default and unblocks all. Uses system calls only.
-void spawn_reset_signals(uint64_t signals);
+// For a command that is to have no signal blocked or ignored; or (`attached`) the same ones as this
+// process has now.
+struct spawn_signals spawn_signals(bool attached);
+// Uses system calls only.
+void spawn_set_signals(const struct spawn_signals *signals);
 
 // Starts the command. Without an error it runs when this returns. (A function has been started; it
 // ends with 127 if it cannot be prepared.) *ret_handle is a pidfd, the caller's to close. The
-// command has a session of its own, no descriptors but the standard ones, and no signal blocked or
-// ignored.
+// command has a session of its own and no descriptors but the standard ones, unless `attached`.
 _must_check_ struct error *spawn_start(const struct spawn *spawn, pid_t *ret_pid, int *ret_handle);
 
 #endif

@@ -43,8 +43,12 @@ static struct error *detach(const struct zygote_options *options, int socket)
     for (int i = 0; i < 3; i++)
         if (dup2(null, i) < 0)
             return error_from_errno(errno, "cannot set up a process");
+    const struct spawn_signals standard = {.standard = UINT64_MAX,
+                                           .mask = options->attached ? UINT64_MAX : 0};
+    spawn_set_signals(&standard);
+    if (options->attached) // the terminal's signals come here, too, but are blocked
+        return descriptors_close_own(socket);
     descriptors_close_but(&socket, 1);
-    spawn_reset_signals(UINT64_MAX);
     setsid();
     return NULL;
 }

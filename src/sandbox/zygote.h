@@ -7,7 +7,7 @@
 
 struct zygote_options {
     const char *directory;
-    bool network;
+    bool network, attached;
     const int *groups; // control groups to enter, as of groups_descriptors()
 };
 // Serves the messages on `socket`, in a child of the sandbox's process. The inits become children

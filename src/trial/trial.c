@@ -9,6 +9,7 @@
 #include "trial/inherited-sockets.h"
 #include "trial/program.h"
 #include "trial/resolver.h"
+#include "trial/sandboxed.h"
 #include "trial/stacks.h"
 
 #include <errno.h>
@@ -16,12 +17,17 @@
 #include <stdio.h>
 #include <string.h>
 
-// Adds a warning and takes the text over. NULL means that there was no memory for the text.
-static struct error *warn(struct trial *trial, char *text)
+struct error *trial_warn(struct trial *trial, const char *format, ...)
 {
-    char **warning = text != NULL ? ARRAY_ADD(&trial->warnings) : NULL;
+    va_list arguments;
+    char *text;
+    va_start(arguments, format);
+    int size = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    char **warning = size >= 0 ? ARRAY_ADD(&trial->warnings) : NULL;
     if (warning == NULL) {
-        free(text);
+        if (size >= 0)
+            free(text);
         return error_no_memory();
     }
     *warning = text;
@@ -33,17 +39,6 @@ static struct error *settled(void *data)
     return region_reserve(data);
 }
 
-static char *printed(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static char *printed(const char *format, ...)
-{
-    va_list arguments;
-    char *text;
-    va_start(arguments, format);
-    int size = vasprintf(&text, format, arguments);
-    va_end(arguments);
-    return size < 0 ? NULL : text;
-}
-
 // Warns of names in conditions that no module has. Most likely they are misspelt.
 static struct error *warn_missing(const struct trial_options *options,
                                   const struct resolver *resolver, struct trial *trial)
@@ -52,8 +47,8 @@ static struct error *warn_missing(const struct trial_options *options,
     const size_t enough = 20;
     for (size_t i = 0; i < scenario_query_count(scenario) && trial->warnings.count < enough; i++)
         if (!resolver_found_query(resolver, i))
-            TRY(warn(trial, printed("caller() or stack(): no module of any process has '%s'",
-                                    scenario_query(scenario, i)->text)));
+            TRY(trial_warn(trial, "caller() or stack(): no module of any process has '%s'",
+                           scenario_query(scenario, i)->text));
     _cleanup_(elf_program_deinit) struct elf_program program = {0};
     error_free(elf_find_program(options->command[0], &program));
     for (size_t i = 0; i < scenario_variable_count(scenario) && trial->warnings.count < enough;
@@ -63,9 +58,9 @@ static struct error *warn_missing(const struct trial_options *options,
             continue;
         if (program.path != NULL)
             error_free(resolve_explain_variable(scenario, i, program.path, &why));
-        TRY(warn(trial, printed("var(%s) cannot be read in any module%s%s",
-                                scenario_variable(scenario, i)->text, why != NULL ? ": " : "",
-                                why != NULL ? why : "")));
+        TRY(trial_warn(trial, "var(%s) cannot be read in any module%s%s",
+                       scenario_variable(scenario, i)->text, why != NULL ? ": " : "",
+                       why != NULL ? why : ""));
     }
     return NULL;
 }
@@ -100,25 +95,48 @@ static struct error *finish(const struct trial_options *options, struct trial *t
     if (resolver != NULL)
         TRY(warn_missing(options, resolver, trial));
     if (trial->view.plan->uses & WIRE_USE_REMOTE && options->coordinator == NULL)
-        TRY(warn(trial, strdup("a rule asks remote(), but there is no --coordinator; the calls "
-                               "went through")));
-    if (trial->outcome.left_over != 0) {
-        TRY(warn(trial, printed("%zu or more processes of the command could not be killed",
-                                trial->outcome.left_over)));
-    }
+        TRY(trial_warn(trial, "a rule asks remote(), but there is no --coordinator; the calls "
+                              "went through"));
+    if (trial->outcome.left_over != 0)
+        TRY(trial_warn(trial, "%zu or more processes of the command could not be killed",
+                       trial->outcome.left_over));
     struct error *error =
         options->stacks_path != NULL ? stacks_save(options->stacks_path, &trial->view) : NULL;
     if (error == NULL)
         return NULL;
-    char *text = strdup(error_message(error));
+    struct error *warned = trial_warn(trial, "%s", error_message(error));
     error_free(error);
-    return warn(trial, text);
+    return warned;
+}
+
+static struct error *run_plain(const struct trial_options *options, struct trial *trial)
+{
+    struct supervise_signals signals;
+    TRY(supervise_signals_take(&signals));
+    struct error *error = supervise(options, &signals, trial);
+    supervise_signals_restore(&signals);
+    return error;
+}
+
+static void free_sandbox(struct sandbox **sandbox)
+{
+    sandbox_free(*sandbox);
+}
+
+// The sandbox is made first: it remembers signals and descriptors for the command.
+static struct error *make_sandbox(const struct trial_options *options, struct sandbox **ret_sandbox)
+{
+    const struct sandbox_options wanted = {
+        .kind = options->sandbox, .attached = true, .limits.core = true};
+    return options->sandbox == SANDBOX_NONE ? NULL : sandbox_new(&wanted, ret_sandbox);
 }
 
 static struct error *run(const struct trial_options *options, struct trial *trial)
 {
+    _cleanup_(free_sandbox) struct sandbox *sandbox = NULL;
     _cleanup_(region_program_deinit) struct region_program program = {0};
     TRY(program_check_and_identify(options->command[0], &program));
+    TRY(make_sandbox(options, &sandbox));
     const struct runtime_session_options session = {.scenario = options->scenario,
                                                     .program = &program,
                                                     .seed = options->seed,
@@ -129,22 +147,20 @@ static struct error *run(const struct trial_options *options, struct trial *tria
                                                     .journal_path = options->journal_path,
                                                     .coordinator = options->coordinator,
                                                     .node = options->node,
-                                                    .hurried = true};
+                                                    .hurried = sandbox == NULL};
     TRY(runtime_session_new(&trial->session));
     TRY(runtime_session_prepare(trial->session, &session));
     if (options->stacks_path != NULL)
         TRY(stacks_load(options->stacks_path, runtime_session_region(trial->session)));
-    struct supervise_signals signals;
-    TRY(supervise_signals_take(&signals));
-    struct error *error = supervise(options, &signals, trial);
+    struct error *error = sandbox != NULL ? sandboxed_run(options, sandbox, trial)
+                                          : run_plain(options, trial);
     region_remove(runtime_session_region(trial->session));
-    supervise_signals_restore(&signals);
     return error != NULL ? error : finish(options, trial);
 }
 
 struct error *trial_run(const struct trial_options *options, struct trial *ret_trial)
 {
-    struct trial trial = {0};
+    struct trial trial = {.sandbox = SANDBOX_NONE};
     struct error *error = run(options, &trial);
     if (error != NULL)
         trial_deinit(&trial);
@@ -159,4 +175,7 @@ void trial_deinit(struct trial *trial)
     for (size_t i = 0; i < trial->warnings.count; i++)
         free(trial->warnings.items[i]);
     ARRAY_DEINIT(&trial->warnings);
+    for (size_t i = 0; i < trial->changes.count; i++)
+        free((char *)trial->changes.items[i].path);
+    ARRAY_DEINIT(&trial->changes);
 }

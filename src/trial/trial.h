@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "sandbox/sandbox.h"
 #include "scenario/scenario.h"
 #include "trial/region.h"
 #include "trial/runtime-session.h"
@@ -23,6 +24,7 @@ struct trial_options {
     const char *coordinator;  // or NULL
     const char *node;         // or NULL
     uint32_t journal_records; // 0 = the usual number
+    enum sandbox_kind sandbox; // NONE: the command runs as it would without us
 };
 
 struct trial {
@@ -30,11 +32,20 @@ struct trial {
     struct wire_view view;
     struct outcome outcome;
     ARRAY(char *) warnings; // one sentence each
+    // What became of `sandbox`. What the command changed in it, sorted by path: at least the first
+    // ones, with path, kind and size; and how many there are.
+    enum sandbox_kind sandbox;
+    ARRAY(struct sandbox_change) changes;
+    size_t change_count;
 };
 
 // Fails if the command was not started, or could not be watched to its end. The view belongs to the
 // session; trial_deinit() releases everything.
 _must_check_ struct error *trial_run(const struct trial_options *options, struct trial *ret_trial);
 void trial_deinit(struct trial *trial);
+
+// For this room only: adds a warning.
+__attribute__((format(printf, 2, 3))) _must_check_ struct error *
+trial_warn(struct trial *trial, const char *format, ...);
 
 #endif

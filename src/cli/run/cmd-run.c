@@ -2,6 +2,7 @@
 // ordeal run: runs one trial and reports on it.
 #include "cli/registry.h"
 
+#include "base/choice.h"
 #include "base/cleanup.h"
 #include "cli/run/dry-run.h"
 #include "elf/object.h"
@@ -20,7 +21,7 @@ struct settings {
     bool json, dry_run, all;
     struct option_number seed, journal_records;
     uint64_t timeout_ns;
-    const char *journal, *report, *stacks, *coordinator, *node;
+    const char *journal, *report, *stacks, *coordinator, *node, *sandbox;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
@@ -42,6 +43,9 @@ static const struct option options[] = {
     {"timeout", 't', OPTION_SECONDS, "SECONDS",
      "kill the command and all it started after this time (also 500ms, 2m); exit status 124",
      FIELD(timeout_ns)},
+    {"sandbox", 0, OPTION_TEXT, "KIND",
+     "auto, overlay, copy or none: what the command changes is thrown away, as in a campaign (none)",
+     FIELD(sandbox)},
     {"output", 'o', OPTION_FILE, "JOURNAL", "keep the journal in this file, for 'ordeal show'",
      FIELD(journal)},
     {"journal-records", 0, OPTION_NUMBER, "N",
@@ -98,6 +102,19 @@ static struct error *choose_seed(const struct settings *settings, const struct s
     return random_seed(ret_seed);
 }
 
+static struct error *choose_sandbox(const struct settings *settings, enum sandbox_kind *ret_kind)
+{
+    int index;
+    if (settings->sandbox == NULL)
+        return NULL;
+    struct error *error =
+        choice_parse(SANDBOX_KINDS, settings->sandbox, strlen(settings->sandbox), &index);
+    if (error != NULL)
+        return error_prefix(error, "--sandbox");
+    *ret_kind = (enum sandbox_kind)index;
+    return NULL;
+}
+
 static int exit_status(const struct outcome *outcome)
 {
     switch (outcome->kind) {
@@ -123,6 +140,10 @@ static struct error *report(const struct settings *settings, const struct trial 
         .warnings = diagnosis.warnings.items,
         .warning_count = diagnosis.warnings.count,
         .reasons = diagnosis.whys,
+        .sandbox = trial->sandbox,
+        .changes = trial->changes.items,
+        .change_count = trial->changes.count,
+        .changed = trial->change_count,
         .symbolize = true,
         .all = settings->all,
         .colour = settings->report == NULL && output_colour(STDERR_FILENO),
@@ -166,6 +187,8 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         return error_new("--journal-records must be from 1 to %d", REGION_JOURNAL_RECORDS_MAX);
     if (settings->dry_run)
         return dry_run(scenario, operands[0], settings->json, settings->report);
+    enum sandbox_kind sandbox = SANDBOX_NONE;
+    TRY(choose_sandbox(settings, &sandbox));
     struct trial_options trial_options = {
         .command = operands,
         .scenario = scenario,
@@ -175,6 +198,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         .coordinator = settings->coordinator,
         .node = settings->node,
         .journal_records = (uint32_t)settings->journal_records.value,
+        .sandbox = sandbox,
     };
     TRY(choose_seed(settings, scenario, &trial_options.seed));
     _cleanup_(output_close) struct output output;

@@ -85,6 +85,16 @@ static const struct {
     [WIRE_NOTE_NOT_COVERED] = {"not-covered", "runs another file, whose coverage is not known, as"},
 };
 
+const char *facts_change_name(enum sandbox_change_kind kind)
+{
+    static const char *const kinds[] = {[SANDBOX_FILE] = "file",
+                                        [SANDBOX_DIRECTORY] = "directory",
+                                        [SANDBOX_LINK] = "link",
+                                        [SANDBOX_OTHER] = "other",
+                                        [SANDBOX_DELETED] = "deleted"};
+    return kinds[kind];
+}
+
 const char *facts_note_name(uint32_t note)
 {
     bool known = note < sizeof notes / sizeof *notes && notes[note].name != NULL;

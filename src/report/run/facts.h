@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "dwarf/symbolizer.h"
+#include "sandbox/sandbox.h"
 #include "wire/view.h"
 
 #include <stdbool.h>
@@ -34,6 +35,7 @@ void facts_deinit(struct facts *facts);
 
 // The name that JSON uses, for instance "not-reached".
 const char *facts_rule_state_name(enum rule_state state);
+const char *facts_change_name(enum sandbox_change_kind kind); // likewise
 const char *facts_note_name(uint32_t note);
 // What a note means: the beginning of a sentence that the note's text completes.
 const char *facts_note_meaning(uint32_t note);

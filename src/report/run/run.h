@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "sandbox/sandbox.h"
 #include "wire/view.h"
 
 #include <stdbool.h>
@@ -16,6 +17,11 @@ struct report_run {
     size_t warning_count;
     // For each rule, why it cannot apply, or NULL; the array is NULL if not known
     char *const *reasons;
+    // What the sandbox was, SANDBOX_NONE if there was none. What was changed in it and thrown away:
+    // the first `change_count` of `changed`.
+    enum sandbox_kind sandbox;
+    const struct sandbox_change *changes;
+    size_t change_count, changed;
     bool symbolize; // look up symbols and lines of call sites
     bool all;       // the text lists every injection, not only the first few
     bool colour;    // the text may use terminal colours

@@ -15,6 +15,7 @@
 #define SHOWN_INJECTIONS 20
 #define SHOWN_CRASHES    5
 #define SHOWN_NOTES      10
+#define SHOWN_CHANGES    20
 #define KNOWN_STACKS     64
 
 // A stack that was already shown and need not be shown again.
@@ -477,12 +478,46 @@ static struct error *put_warnings(struct page *page)
     return NULL;
 }
 
+static struct error *put_change(struct page *page, const struct sandbox_change *change)
+{
+    PUT(page, "  %-12s  ", facts_change_name(change->kind));
+    TRY(text_put(&page->text, change->path, SIZE_MAX, 0));
+    if (change->kind == SANDBOX_FILE && change->size == 0)
+        PUT(page, "  (empty)");
+    else if (change->kind == SANDBOX_FILE)
+        PUT(page, "  (%llu %s)", (unsigned long long)change->size,
+            change->size == 1 ? "byte" : "bytes");
+    PUT(page, "\n");
+    return NULL;
+}
+
+static struct error *put_changes(struct page *page)
+{
+    const struct report_run *run = page->run;
+    if (run->sandbox == SANDBOX_NONE)
+        return NULL;
+    if (run->changed == 0) {
+        PUT(page, "\n  no file was changed in the sandbox\n");
+        return NULL;
+    }
+    size_t shown = run->all || run->change_count < SHOWN_CHANGES ? run->change_count
+                                                                 : SHOWN_CHANGES;
+    PUT(page, "\n  changed in the sandbox, and discarded:\n");
+    for (size_t i = 0; i < shown; i++)
+        TRY(put_change(page, &run->changes[i]));
+    if (run->changed > shown)
+        PUT(page, "  ... and %zu more%s\n", run->changed - shown,
+            shown < run->change_count ? "; --all or --json shows them" : "");
+    return NULL;
+}
+
 static struct error *put_page(struct page *page)
 {
     TRY(put_outcome(page));
     TRY(put_injections(page));
     TRY(put_crashes(page));
     TRY(put_rules(page));
+    TRY(put_changes(page));
     return put_warnings(page);
 }
 
