@@ -74,6 +74,10 @@ _must_check_ struct error *campaign_replay(struct store *store, int64_t trial, u
                                            const struct campaign_control *control,
                                            struct replay_end *ret_end);
 void replay_end_deinit(struct replay_end *end);
+// The command line that repeats a trial in a sandbox, without its store. NULL if there is none:
+// then only a replay does. The caller frees it.
+_must_check_ struct error *campaign_run_command(struct store *store, int64_t trial,
+                                                char **ret_command);
 // Runs a trial under gdb in the campaign's sandbox, stopped at the injection. Warns if there is no
 // sandbox, or only a copy. *ret_status is gdb's.
 _must_check_ struct error *campaign_debug(struct store *store, int64_t trial,

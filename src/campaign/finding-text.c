@@ -324,15 +324,22 @@ static struct error *make_site(const struct injection *injection, struct finding
     return NULL;
 }
 
-// Whether `ordeal run` alone can show the finding. The verdict must need nothing but the command.
-// And the command must not harm the user's files, with the fault or without.
+bool finding_needs_command_alone(const struct definition *definition)
+{
+    return !definition_is_server(definition) && definition->setup.count == 0 &&
+           definition->pretest.count == 0 && definition->posttest.count == 0 &&
+           definition->oracle.command.count == 0;
+}
+
+// Whether the injector's command line can show the finding. The verdict must need nothing but the
+// command. If files change, a replay shows more: it compares them with those of the references. And
+// outside a sandbox the command must not harm the user's files, with the fault or without.
 static bool stands_alone(const struct finding_options *options, const struct engine_result *result)
 {
     const struct definition *definition = options->definition;
-    return options->harmless && !result->changed && !definition_is_server(definition) &&
-           definition->input == NULL && definition->setup.count == 0 &&
-           definition->pretest.count == 0 && definition->posttest.count == 0 &&
-           definition->oracle.command.count == 0;
+    bool inside = options->injector->reproduces_inside && definition->sandbox != SANDBOX_NONE;
+    return finding_needs_command_alone(definition) && options->harmless && !result->changed &&
+           (inside || definition->input == NULL);
 }
 
 // The command ends a hang after a trial's timeout, because a run that is only slow counts as a

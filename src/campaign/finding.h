@@ -35,6 +35,8 @@ _must_check_ struct error *finding_describe(const struct finding_options *option
                                             uint64_t seed, int64_t trial,
                                             struct finding_text *ret_text);
 void finding_text_deinit(struct finding_text *text);
+// Whether a trial needs no other command than the workload's.
+bool finding_needs_command_alone(const struct definition *definition);
 
 #define FINDING_SPARES  2
 #define FINDING_REPEATS 2 // a finding is confirmed when so many further runs show it

@@ -4,6 +4,7 @@
 #include "campaign/campaign.h"
 
 #include "base/cleanup.h"
+#include "campaign/finding.h"
 #include "campaign/subject.h"
 #include "campaign/terminal-relay.h"
 #include "engine/shooting.h"
@@ -180,6 +181,39 @@ void replay_end_deinit(struct replay_end *end)
     free(end->reason);
     free(end->warning);
     *end = (struct replay_end){0};
+}
+
+// A hang is ended after a trial's timeout.
+static struct error *find_timeout(const struct replay *replay, struct store *store,
+                                  uint64_t *ret_timeout_ns)
+{
+    _cleanup_(freep_reference) struct reference *reference = NULL;
+    *ret_timeout_ns = 0;
+    if (replay->trial.outcome != STORE_OUTCOME_TIMEOUT)
+        return NULL;
+    TRY(reference_load(&replay->definition.oracle, store, replay->campaign.id, &reference));
+    *ret_timeout_ns = reference_timeout_ns(reference);
+    return NULL;
+}
+
+struct error *campaign_run_command(struct store *store, int64_t trial, char **ret_command)
+{
+    _cleanup_(replay_deinit) struct replay replay = {0};
+    uint64_t timeout_ns;
+    void *self = NULL;
+    TRY(replay_load(&replay, store, trial));
+    const struct injector *injector = replay.injector;
+    *ret_command = NULL;
+    if (!injector->reproduces_inside || replay.definition.sandbox == SANDBOX_NONE ||
+        replay.trial.spec == NULL || !finding_needs_command_alone(&replay.definition))
+        return NULL;
+    TRY(find_timeout(&replay, store, &timeout_ns));
+    const struct injector_setup setup = definition_setup(&replay.definition);
+    TRY(injector->open(&setup, &self));
+    struct error *error =
+        injector->reproduce(self, replay.trial.spec, replay.trial.seed, timeout_ns, ret_command);
+    injector->close(self);
+    return error;
 }
 
 static void freep_relay(struct relay **relay)

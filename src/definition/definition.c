@@ -194,6 +194,8 @@ struct injector_setup definition_setup(const struct definition *definition)
         .environment = &definition->environment,
         .directory = definition->directory,
         .input = definition->input,
+        .sandbox =
+            definition->sandbox != SANDBOX_NONE ? sandbox_kind_word(definition->sandbox) : NULL,
         .has_setup = definition->setup.count != 0,
         .seed = definition->seed,
         .references = definition->oracle.references,

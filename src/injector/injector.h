@@ -32,7 +32,8 @@ struct injector_setup {
     const struct words *command, *environment; // the workload's
     const char *directory;                     // in which it runs, absolute
     const char *input;                         // file for its stdin, or NULL
-    bool has_setup; // a setup command runs first; it may build the program
+    const char *sandbox; // what `ordeal run --sandbox` takes; NULL: there is none
+    bool has_setup;      // a setup command runs first; it may build the program
     uint64_t seed;
     uint32_t references;      // number of fault-free runs
     bool sweeps;              // only the first candidate of each series is wanted
@@ -153,8 +154,6 @@ struct injector_stored {
     // Describes an injection for `ordeal show`. If NULL, callers show the call, its process and
     // place.
     _must_check_ struct error *(*describe)(const struct store_injection *row, struct buffer *text);
-    // The options of `ordeal run` that inject the same fault. NULL: there are none.
-    _must_check_ struct error *(*run_options)(const char *spec, struct buffer *text);
 };
 
 // A command-line option that sets a parameter. Using it also chooses the injector.
@@ -215,10 +214,12 @@ struct injector {
     // function is NULL, callers write "FAULT is injected".
     _must_check_ struct error *(*describe)(void *self, const char *fault,
                                            const struct injection *injection, struct buffer *text);
-    // A shell-quoted command line that repeats a shot outside any campaign. It ends the run after
-    // `timeout_ns`; 0: never. May be NULL.
+    // A complete shell command line that repeats a shot outside any campaign, in the same sandbox
+    // if it can have one. It ends the run after `timeout_ns`; 0: never. May be NULL.
     _must_check_ struct error *(*reproduce)(void *self, const char *spec, uint64_t seed,
                                             uint64_t timeout_ns, char **ret_command);
+
+    bool reproduces_inside; // that command line runs in the sandbox of the setup
 
     // Abilities; NULL: the injector does not have it.
     bool servers; // the workload may be a server

@@ -11,8 +11,20 @@
 // workload. Then none is written.
 #define MOST_VARIABLES 8
 
+// Shells set these themselves for every command.
+static bool is_of_shell(const char *variable)
+{
+    static const char *const names[] = {"_=", "PWD=", "OLDPWD=", "SHLVL="};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(variable, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 static bool is_own(const char *variable)
 {
+    if (is_of_shell(variable))
+        return true;
     for (char **own = environ; own != NULL && *own != NULL; own++)
         if (strcmp(*own, variable) == 0)
             return true;
@@ -50,12 +62,9 @@ static struct error *put_variables(struct buffer *text, const struct injector_se
 
 struct error *reproduce_put_place(struct buffer *text, const struct injector_setup *setup)
 {
-    _cleanup_free_ char *here = getcwd(NULL, 0);
-    if (here == NULL || strcmp(here, setup->directory) != 0) {
-        TRY(buffer_printf(text, "cd "));
-        TRY(shell_put_word(text, setup->directory));
-        TRY(buffer_printf(text, " && "));
-    }
+    TRY(buffer_printf(text, "cd "));
+    TRY(shell_put_word(text, setup->directory));
+    TRY(buffer_printf(text, " && "));
     return put_variables(text, setup);
 }
 

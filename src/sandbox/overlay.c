@@ -322,9 +322,9 @@ static struct error *overlay_start(struct sandbox *sandbox, struct spawn *spawn,
     TRY(message_add_text(&payload, sandbox->directory));
     TRY(message_add_list(&payload, spawn->command));
     TRY(message_add_list(&payload, spawn->environment));
-    struct message head = {.kind = MESSAGE_START,
-                           .values = {linger, spawn->terminal, (intptr_t)spawn->inside,
-                                      spawn->attached}};
+    struct message head = {
+        .kind = MESSAGE_START,
+        .values = {linger, spawn->terminal, (intptr_t)spawn->inside, spawn->attached}};
     int given[] = {spawn->output, spawn->errors, inner >= 0 ? inner : spawn->input, -1};
     if (spawn->inside != NULL)
         given[2] = spawn->shared;

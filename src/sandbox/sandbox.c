@@ -43,6 +43,15 @@ const char *sandbox_warning(const struct sandbox *sandbox, size_t index)
     return sandbox->warnings.items[index];
 }
 
+const char *sandbox_kind_word(enum sandbox_kind kind)
+{
+    static const char *const words[] = {[SANDBOX_AUTO] = "auto",
+                                        [SANDBOX_OVERLAY] = "overlay",
+                                        [SANDBOX_COPY] = "copy",
+                                        [SANDBOX_NONE] = "none"};
+    return words[kind];
+}
+
 enum sandbox_kind sandbox_kind(const struct sandbox *sandbox)
 {
     return sandbox->kind;

@@ -20,6 +20,7 @@ enum sandbox_kind {
     SANDBOX_NONE,    // the real file system; only the process tree is ended
 };
 #define SANDBOX_KINDS "auto|overlay|copy|none" // their words, for base/choice.h
+const char *sandbox_kind_word(enum sandbox_kind kind);
 
 struct sandbox_limits { // 0: no limit
     uint64_t cpu_s;

@@ -113,8 +113,8 @@ static bool place_streams(const struct spawn *spawn)
 {
     int input = spawn->input, output = fcntl(spawn->output, F_DUPFD_CLOEXEC, SHARED);
     int errors = fcntl(spawn->errors, F_DUPFD_CLOEXEC, SHARED);
-    input = input < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC)
-                      : fcntl(input, F_DUPFD_CLOEXEC, SHARED);
+    input =
+        input < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : fcntl(input, F_DUPFD_CLOEXEC, SHARED);
     if (input < 0 || output < 0 || errors < 0)
         return false;
     if (!place(input, 0) || !place(output, 1) || !place(errors, 2))

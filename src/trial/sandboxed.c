@@ -102,8 +102,7 @@ static struct error *add_change(void *data, const struct sandbox_change *change)
 static struct error *look(void *data, struct sandbox *sandbox)
 {
     struct sandboxed *run = data;
-    return run->error != NULL ? NULL
-                              : sandbox_each_change(sandbox, NULL, add_change, run->trial);
+    return run->error != NULL ? NULL : sandbox_each_change(sandbox, NULL, add_change, run->trial);
 }
 
 static struct outcome outcome_of(const struct sandbox_result *result)

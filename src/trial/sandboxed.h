@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "trial/trial.h"
 
-// Runs the command of a session that was prepared. Sets the outcome, the changes and the warnings of
-// the trial. What the command changed has been thrown away when this returns.
+// Runs the command of a session that was prepared. Sets the outcome, the changes and the warnings
+// of the trial. What the command changed has been thrown away when this returns.
 _must_check_ struct error *sandboxed_run(const struct trial_options *options,
                                          struct sandbox *sandbox, struct trial *trial);
 

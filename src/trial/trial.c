@@ -152,8 +152,8 @@ static struct error *run(const struct trial_options *options, struct trial *tria
     TRY(runtime_session_prepare(trial->session, &session));
     if (options->stacks_path != NULL)
         TRY(stacks_load(options->stacks_path, runtime_session_region(trial->session)));
-    struct error *error = sandbox != NULL ? sandboxed_run(options, sandbox, trial)
-                                          : run_plain(options, trial);
+    struct error *error =
+        sandbox != NULL ? sandboxed_run(options, sandbox, trial) : run_plain(options, trial);
     region_remove(runtime_session_region(trial->session));
     return error != NULL ? error : finish(options, trial);
 }

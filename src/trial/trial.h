@@ -18,12 +18,12 @@ struct trial_options {
     char *const *command; // ends with NULL
     const struct scenario *scenario;
     uint64_t seed;
-    uint64_t timeout_ns;      // 0 = none
-    const char *journal_path; // or NULL
-    const char *stacks_path;  // file with the stacks that new_stack remembers, or NULL
-    const char *coordinator;  // or NULL
-    const char *node;         // or NULL
-    uint32_t journal_records; // 0 = the usual number
+    uint64_t timeout_ns;       // 0 = none
+    const char *journal_path;  // or NULL
+    const char *stacks_path;   // file with the stacks that new_stack remembers, or NULL
+    const char *coordinator;   // or NULL
+    const char *node;          // or NULL
+    uint32_t journal_records;  // 0 = the usual number
     enum sandbox_kind sandbox; // NONE: the command runs as it would without us
 };
 

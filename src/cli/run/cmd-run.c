@@ -7,6 +7,7 @@
 #include "cli/run/dry-run.h"
 #include "elf/object.h"
 #include "report/run/run.h"
+#include "sandbox/sandbox.h"
 #include "scenario/scenario.h"
 #include "trial/impossible-results.h"
 #include "trial/trial.h"
@@ -44,7 +45,8 @@ static const struct option options[] = {
      "kill the command and all it started after this time (also 500ms, 2m); exit status 124",
      FIELD(timeout_ns)},
     {"sandbox", 0, OPTION_TEXT, "KIND",
-     "auto, overlay, copy or none: what the command changes is thrown away, as in a campaign (none)",
+     "auto, overlay, copy or none: what the command changes is thrown away, as in a campaign "
+     "(none)",
      FIELD(sandbox)},
     {"output", 'o', OPTION_FILE, "JOURNAL", "keep the journal in this file, for 'ordeal show'",
      FIELD(journal)},

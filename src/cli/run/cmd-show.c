@@ -3,6 +3,7 @@
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
+#include "campaign/campaign.h"
 #include "cli/trial-name.h"
 #include "report/campaign/campaign.h"
 #include "report/run/run.h"
@@ -27,12 +28,16 @@ static const struct option options[] = {
 
 static struct error *show_trial(const struct settings *settings, const char *name)
 {
-    const struct report_options how = {.colour = output_colour(STDOUT_FILENO)};
+    struct report_options how = {.colour = output_colour(STDOUT_FILENO)};
+    _cleanup_free_ char *command = NULL;
     _cleanup_(store_closep) struct store *store = NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};
     int64_t trial = 0;
     TRY(store_open(settings->store != NULL ? settings->store : STORE_DEFAULT, STORE_READ, &store));
     TRY(trial_find(store, name, &trial));
+    // A program or plug-in that is gone is no reason to show nothing.
+    error_free(campaign_run_command(store, trial, &command));
+    how.run_command = command;
     TRY(settings->json ? report_trial_json(store, trial, &how, &text)
                        : report_trial_text(store, trial, &how, &text));
     return output_print(&text);

@@ -405,6 +405,7 @@ const struct injector injector_library = {
     .remarks = remarks,
     .describe = library_describe,
     .reproduce = library_reproduce,
+    .reproduces_inside = true,
     .servers = true,
     .switches = &library_switches,
     .forks = &library_forks,

@@ -85,6 +85,8 @@ struct error *library_reproduce(void *self, const char *spec, uint64_t seed, uin
     TRY(library_make_scenario(library, spec, &scenario));
     TRY(reproduce_put_place(&text, &library->setup));
     TRY(buffer_printf(&text, "ordeal run "));
+    if (library->setup.sandbox != NULL)
+        TRY(buffer_printf(&text, "--sandbox %s ", library->setup.sandbox));
     if (timeout_ns != 0) {
         TRY(buffer_printf(&text, "-t "));
         TRY(duration_put_patience(&text, timeout_ns));
@@ -134,5 +136,4 @@ void library_note_errors(struct observation *observation)
 
 const struct injector_stored library_stored = {
     .split = split,
-    .run_options = put_rules,
 };

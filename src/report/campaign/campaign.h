@@ -21,8 +21,10 @@ struct report_options {
     // The store as the user would name it, for printed commands; NULL: its path
     const char *database;
     const char *resumed; // the command that resumes it, "test"; NULL: "campaign"
-    bool all;            // list everything, however long
-    bool colour;         // the text may use terminal colours
+    // Of one trial: the command that repeats it without its store; NULL: there is none
+    const char *run_command;
+    bool all;    // list everything, however long
+    bool colour; // the text may use terminal colours
 };
 
 // What trials can be grouped by. Ends with NULL.

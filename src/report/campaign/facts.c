@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct campaign_share campaign_share(uint64_t hits, uint64_t n, double confidence)
 {
@@ -91,9 +92,8 @@ static struct error *copy(const char *text, const char *fallback, char **ret_cop
     return *ret_copy == NULL ? error_no_memory() : NULL;
 }
 
-// Whether a command reads the same wherever it is shown. Reports escape strange characters, so a
-// command with such characters could not be copied from a report.
-static bool can_be_copied(const char *command)
+// Reports escape strange characters, so a command with such characters could not be copied.
+bool campaign_can_be_copied(const char *command)
 {
     size_t size = strlen(command), length;
     for (size_t at = 0; at < size; at += length) {
@@ -103,6 +103,26 @@ static bool can_be_copied(const char *command)
             return false;
     }
     return size != 0;
+}
+
+const char *campaign_command_here(const char *command)
+{
+    _cleanup_free_ char *here = getcwd(NULL, 0);
+    _cleanup_(buffer_deinit) struct buffer start = {0};
+    struct error *error = buffer_printf(&start, "cd ");
+    if (error == NULL)
+        error = shell_put_word(&start, here != NULL ? here : "");
+    if (error == NULL)
+        error = buffer_printf(&start, " && ");
+    bool same = error == NULL && strncmp(command, start.data, start.size) == 0;
+    error_free(error);
+    return same ? command + start.size : command;
+}
+
+static bool may_change_files(enum verdict verdict)
+{
+    return verdict == VERDICT_SILENT || verdict == VERDICT_WRONG_OUTPUT ||
+           verdict == VERDICT_UNSTABLE;
 }
 
 static struct error *add_finding(void *data, const struct store_finding *row)
@@ -123,6 +143,8 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     finding->trials = row->trials;
     finding->confirmed = row->confirmed;
     finding->severity = row->severity;
+    if (row->severity == SEVERITY_LOSS || may_change_files(finding->verdict))
+        finding->caution = campaign_caution(facts->campaign.definition);
     TRY(copy(row->cause, "", &finding->cause));
     TRY(copy(row->title, verdict_facts[finding->verdict].name, &finding->title));
     TRY(copy(row->site, "", &finding->site));
@@ -286,7 +308,8 @@ struct error *campaign_put_resume(const struct campaign_facts *facts, struct buf
 struct error *campaign_put_command(const struct campaign_facts *facts, const char *stored,
                                    int64_t trial, struct buffer *text)
 {
-    if (stored == NULL || !can_be_copied(stored) || strncmp(stored, "ordeal replay ", 14) == 0)
+    if (stored == NULL || !campaign_can_be_copied(stored) ||
+        strncmp(stored, "ordeal replay ", 14) == 0)
         return campaign_put_replay(facts, trial, text);
     return buffer_append(text, stored, strlen(stored));
 }

@@ -47,6 +47,7 @@ struct campaign_grouping {
 struct campaign_finding {
     int64_t id, trial;
     enum verdict verdict;
+    const char *caution; // a sentence, if its command acts on real files and may destroy them
     char *cause, *title, *site, *file, *stack, *command; // file and stack may be NULL
     unsigned line;
     uint64_t trials;
@@ -144,9 +145,18 @@ _must_check_ struct error *campaign_limits_find(struct campaign_facts *facts);
 // Appends the definition without the environment, which may hold secrets.
 _must_check_ struct error *campaign_put_definition(const char *definition, struct buffer *text);
 
+// Warns of a command that repeats a loss: how much of it would happen to real files, by what kind
+// of sandbox the definition asks for; NULL: nothing.
+const char *campaign_caution(const char *definition);
+
 // Commands as they are printed everywhere; they name the store unless it is ./ordeal.db. In order:
 // the command that reproduces a trial, from what the store has for it; the one that runs the trial
 // again; the one that resumes the campaign.
+// The rest of a command that begins by changing to the current directory; others as they are. For
+// the terminal: other reports are read elsewhere.
+const char *campaign_command_here(const char *command);
+// Whether a command reads the same wherever it is shown.
+bool campaign_can_be_copied(const char *command);
 _must_check_ struct error *campaign_put_command(const struct campaign_facts *facts,
                                                 const char *stored, int64_t trial,
                                                 struct buffer *text);

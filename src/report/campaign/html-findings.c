@@ -111,6 +111,8 @@ static struct error *put_finding(struct html_page *page, size_t number,
     HTML(page, "</span></h3>\n");
     TRY(put_place(page, finding));
     TRY(put_command(page, "Reproduce", finding->command));
+    if (finding->caution != NULL)
+        HTML(page, "<p class=\"caution\">Caution: %s.</p>\n", finding->caution);
     TRY(put_details(page, finding, &detail, number == 0));
     HTML(page, "</article>\n");
     return NULL;

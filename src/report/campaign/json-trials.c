@@ -179,6 +179,7 @@ struct error *report_trial_json(struct store *store, int64_t trial,
     TRY(add_signed(&text, "campaign", detail.trial.campaign));
     TRY(campaign_put_replay(&facts, trial, &command));
     TRY(add_text(&text, "command", command.data));
+    TRY(add_text(&text, "run_command", options->run_command));
     TRY(buffer_append(&text, "}\n", 2));
     *ret_text = text;
     text = (struct buffer){0};

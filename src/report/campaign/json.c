@@ -201,6 +201,7 @@ void campaign_json_finding(struct json_builder *builder, json_t *line,
     json_add_integer(builder, line, "trials", finding->trials);
     add_optional(builder, line, "confirmed", campaign_confirmed_name(finding->confirmed));
     json_add_string(builder, line, "command", finding->command);
+    add_optional(builder, line, "caution", finding->caution);
     add_optional(builder, line, "stack", finding->stack);
 }
 

@@ -171,6 +171,8 @@ static struct error *put_finding(struct suite *suite, const struct campaign_find
     PUT(suite, "\nreproduce: ");
     TRY(escape_markup(suite->text, finding->command));
     PUT(suite, "\n");
+    if (finding->caution != NULL)
+        PUT(suite, "caution: %s\n", finding->caution);
     if (finding->stack != NULL)
         TRY(escape_markup(suite->text, finding->stack));
     PUT(suite, "</failure>\n  </testcase>\n");

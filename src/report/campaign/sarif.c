@@ -104,6 +104,8 @@ static struct error *add_result(struct sarif_log *log, json_t *results,
     json_add_string(builder, result, "level", level_of(finding->verdict));
     _cleanup_(buffer_deinit) struct buffer message = {0};
     TRY(buffer_printf(&message, "%s. Reproduce: %s", finding->title, finding->command));
+    if (finding->caution != NULL)
+        TRY(buffer_printf(&message, " (caution: %s)", finding->caution));
     sarif_add_message(builder, result, "message", message.data);
     json_t *location = json_add_object(builder, json_add_array(builder, result, "locations"), NULL);
     if (finding->file != NULL && *finding->file != '\0')

@@ -175,6 +175,14 @@ static struct error *put_reason(struct page *page, int64_t trial)
     return error;
 }
 
+static struct error *put_caution(struct page *page, const struct campaign_finding *finding)
+{
+    if (finding->caution == NULL)
+        return NULL;
+    PUT(&page->terminal, "%*scaution: ", COMMAND, "");
+    return terminal_wrap_from(&page->terminal, finding->caution, COMMAND + 9, COMMAND + 9);
+}
+
 static struct error *put_finding(struct page *page, const struct campaign_finding *finding)
 {
     TRY(terminal_paint(&page->terminal, terminal_verdict(finding->verdict)));
@@ -204,16 +212,16 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     TRY(put_reason(page, finding->trial));
     PUT(&page->terminal, "%*s", COMMAND, "");
     bool fits;
-    TRY(terminal_command(&page->terminal, finding->command, COMMAND, &fits));
+    TRY(terminal_command(&page->terminal, campaign_command_here(finding->command), COMMAND, &fits));
     if (fits)
-        return NULL;
+        return put_caution(page, finding);
     _cleanup_(buffer_deinit) struct buffer replay = {0};
     TRY(campaign_put_replay(&page->facts, finding->trial, &replay));
     TRY(terminal_command(&page->terminal, replay.data, COMMAND, &fits));
     if (!fits)
         PUT(&page->terminal, "ordeal replay %lld --db FILE, where FILE is this store\n",
             (long long)finding->trial);
-    return NULL;
+    return put_caution(page, finding);
 }
 
 static struct error *put_findings(struct page *page)

@@ -189,18 +189,15 @@ static struct error *put_injection(void *data, const struct store_injection *row
 static struct error *put_commands(struct page *page)
 {
     const struct store_trial *trial = &page->detail.trial;
-    _cleanup_(buffer_deinit) struct buffer replay = {0}, rule = {0};
+    _cleanup_(buffer_deinit) struct buffer replay = {0};
     TRY(terminal_heading(&page->terminal, "Again"));
     TRY(campaign_put_replay(&page->facts, trial->id, &replay));
     TRY(put_command(page, "replay", replay.data));
-    const struct injector_stored *injector = injector_stored(page->facts.campaign.injector);
-    if (trial->spec == NULL || injector == NULL || injector->run_options == NULL)
-        return NULL;
-    // Shows only the rules: `ordeal run` has no sandbox, and what the fault does to files is
-    // unknown.
-    TRY(injector->run_options(trial->spec, &rule));
-    TRY(buffer_printf(&rule, " -- COMMAND"));
-    return put_command(page, "ordeal run", rule.data);
+    const char *run = page->facts.options->run_command;
+    if (run != NULL && campaign_can_be_copied(run))
+        TRY(put_command(page, "run", campaign_command_here(run)));
+    const struct campaign_finding *finding = finding_of(page);
+    return finding != NULL ? put_line(page, "caution", finding->caution) : NULL;
 }
 
 static struct error *put_page(struct page *page, struct store *store, int64_t trial,

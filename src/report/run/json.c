@@ -2,7 +2,6 @@
 // The report of a trial as JSON. A key whose value is unknown is left out.
 #include "report/run/run.h"
 
-#include "base/choice.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -259,17 +258,14 @@ static void add_sandbox(struct page *page)
     const struct report_run *run = page->run;
     if (run->sandbox == SANDBOX_NONE)
         return;
-    size_t size;
-    const char *word = choice_word(SANDBOX_KINDS, (int)run->sandbox, &size);
     json_t *sandbox = json_add_object(&page->builder, page->root, "sandbox");
-    json_add_text(&page->builder, sandbox, "kind", word, size);
+    json_add_string(&page->builder, sandbox, "kind", sandbox_kind_word(run->sandbox));
     json_add_integer(&page->builder, sandbox, "changed", run->changed);
     json_t *list = json_add_array(&page->builder, sandbox, "changes");
     for (size_t i = 0; i < run->change_count; i++) {
         json_t *change = json_add_object(&page->builder, list, NULL);
         json_add_string(&page->builder, change, "path", run->changes[i].path);
-        json_add_string(&page->builder, change, "kind",
-                        facts_change_name(run->changes[i].kind));
+        json_add_string(&page->builder, change, "kind", facts_change_name(run->changes[i].kind));
         if (run->changes[i].kind == SANDBOX_FILE)
             json_add_integer(&page->builder, change, "size", run->changes[i].size);
     }

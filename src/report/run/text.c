@@ -500,8 +500,8 @@ static struct error *put_changes(struct page *page)
         PUT(page, "\n  no file was changed in the sandbox\n");
         return NULL;
     }
-    size_t shown = run->all || run->change_count < SHOWN_CHANGES ? run->change_count
-                                                                 : SHOWN_CHANGES;
+    size_t shown =
+        run->all || run->change_count < SHOWN_CHANGES ? run->change_count : SHOWN_CHANGES;
     PUT(page, "\n  changed in the sandbox, and discarded:\n");
     for (size_t i = 0; i < shown; i++)
         TRY(put_change(page, &run->changes[i]));
