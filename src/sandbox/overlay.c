@@ -215,7 +215,6 @@ static struct error *overlay_begin(struct sandbox *sandbox, const struct sandbox
                                    size_t count, const char *const *visible)
 {
     struct overlay *overlay = sandbox->overlay;
-    choose_places(sandbox, steps, count);
     // The zygote may have been killed, such as by the kernel for want of memory.
     if (overlay->zygote > 0 && waitpid(overlay->zygote, NULL, WNOHANG) == overlay->zygote)
         overlay->zygote = 0;
@@ -223,6 +222,7 @@ static struct error *overlay_begin(struct sandbox *sandbox, const struct sandbox
         end_zygote(overlay);
         TRY(start_zygote(sandbox, true));
     }
+    choose_places(sandbox, steps, count);
     if (sandbox->copy.path != NULL)
         TRY(working_copy_begin(sandbox));
     int ends[2], yes = 1;

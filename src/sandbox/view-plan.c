@@ -20,6 +20,7 @@
 
 struct planning {
     struct view *view;
+    const char *directory; // where the trials work
     struct mounts mounts;
 };
 
@@ -122,6 +123,13 @@ static struct error *add_refused(struct planning *planning, const char *path,
     return NULL;
 }
 
+// Whether the copy of the working directory will lie over a path: see add_copy().
+static bool is_copied(const struct planning *planning, const char *path)
+{
+    return planning->view->copy != NULL && path_below(path, planning->directory) &&
+           (strcmp(path, planning->directory) == 0 || mounts_at(&planning->mounts, path) == NULL);
+}
+
 // Adds a mount, or a directory without mounts below, as a whole.
 static struct error *add_whole(struct planning *planning, const char *path,
                                const struct stat *status, const struct mount_entry *entry)
@@ -141,7 +149,7 @@ static struct error *add_whole(struct planning *planning, const char *path,
         code = errno;
     }
     bool refused = code != ENOTDIR || access(full.data, W_OK) == 0;
-    if (refused)
+    if (refused && !is_copied(planning, path))
         TRY(view_warn(planning->view, "%s is read-only in trials: it cannot be overlaid (%s)",
                       path[0] == '\0' ? "/" : path, strerror(code)));
     return add_refused(planning, path, status, refused);
@@ -328,7 +336,7 @@ static struct error *add_copy(struct planning *planning, const char *directory)
         const struct view_part part = view->parts.items[i];
         if (!path_below(part.path, directory) || strcmp(part.path, directory) == 0) {
             view->parts.items[kept++] = part;
-        } else if (mounts_at(&planning->mounts, part.path) != NULL) {
+        } else if (!is_copied(planning, part.path)) {
             struct view_part *place = ARRAY_ADD(&below);
             if (place == NULL)
                 return error_no_memory();
@@ -382,7 +390,7 @@ static struct error *plan(struct planning *planning, const char *directory)
 
 struct error *view_plan(struct view *view, const char *directory)
 {
-    struct planning planning = {.view = view};
+    struct planning planning = {.view = view, .directory = directory};
     struct error *error = plan(&planning, directory);
     mounts_deinit(&planning.mounts);
     return error;
