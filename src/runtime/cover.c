@@ -36,7 +36,7 @@ void cover_start(void)
     if (runtime.region->coverage == 0 || system_peek_by_copy)
         return;
     uint64_t size;
-    struct wire_coverage *file = system_map_file(region_at(runtime.region->coverage), &size);
+    struct wire_coverage *file = system_map_file(region_at(runtime.region->coverage), true, &size);
     if (file == NULL)
         return;
     if (!wire_coverage_is_sound(file, size)) {

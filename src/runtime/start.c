@@ -120,13 +120,14 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     uint64_t size;
     if (&_r_debug == NULL) // not glibc: its constructors get no arguments
         return;
-    const char *path = environment_value(environment, WIRE_ENVIRONMENT);
-    if (path == NULL)
+    const char *value = environment_value(environment, WIRE_ENVIRONMENT), *path;
+    if (value == NULL)
         return;
-    struct wire_region *region = system_map_file(path, &size);
+    struct wire_region *region = attach_map(value, &path, &size);
     if (region == NULL)
         return;
-    if (size < sizeof *region || !region_is_sound(region, size)) {
+    if (size < sizeof *region || !region_is_sound(region, size) ||
+        !text_equal((const char *)region + region->file, path)) {
         SYSTEM_2(__NR_munmap, region, size);
         return;
     }

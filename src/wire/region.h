@@ -75,7 +75,8 @@ struct wire_fork {
     uint64_t resumed_ns;  // when it last went on; 0: it has not waited yet
 };
 
-// The environment variable that names the region's file.
+// The environment variable that names the region's file: its absolute path. In front of it may
+// stand "NUMBER:", the number of a descriptor of that file, which is inherited.
 #define WIRE_ENVIRONMENT "ORDEAL_REGION"
 
 struct wire_region {
@@ -273,6 +274,7 @@ enum wire_note {
     WIRE_NOTE_OUT_FAULT,          // text: function; an output parameter's pointer was not writable
     WIRE_NOTE_MEMORY,             // text: what could not be allocated
     WIRE_NOTE_NOT_COVERED,        // text: module; not the file whose blocks are asked about
+    WIRE_NOTE_NOT_ATTACHED,       // text: program; started by another user without the region
     WIRE_NOTES
 };
 

@@ -82,6 +82,9 @@ static const struct {
     [WIRE_NOTE_DISARMED] = {"disarmed", "took the injection out of itself:"},
     [WIRE_NOTE_OUT_FAULT] = {"out-fault", "gave an output pointer that cannot be written to"},
     [WIRE_NOTE_MEMORY] = {"memory", "could not allocate"},
+    [WIRE_NOTE_NOT_ATTACHED] = {"not-attached",
+                                "changed its user and closed Ordeal's descriptor, so that Ordeal "
+                                "was not attached to"},
     [WIRE_NOTE_NOT_COVERED] = {"not-covered", "runs another file, whose coverage is not known, as"},
 };
 
