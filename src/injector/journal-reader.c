@@ -316,6 +316,9 @@ struct error *journal_reader_observe(struct journal_reader *reader, const struct
                                      const struct scenario *scenario,
                                      struct observation *observation)
 {
+    observation->damage = view->damage;
+    if (view->damage != WIRE_DAMAGE_NONE)
+        return NULL;
     for (uint32_t i = 0; i < view->rule_count; i++)
         observation->activations += view->rule_states[i].fired;
     for (uint32_t i = 0; i < view->record_count; i++) {
@@ -341,4 +344,10 @@ struct error *journal_reader_end_session(struct journal_reader *reader,
     TRY(runtime_session_end(session, ret_view));
     TRY(journal_reader_begin(reader, root));
     return journal_reader_observe(reader, ret_view, scenario, observation);
+}
+
+struct error *journal_reader_damage_error(void)
+{
+    return error_new("the target damaged the region, the shared memory in which it is noted what "
+                     "happens to it");
 }

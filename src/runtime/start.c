@@ -78,6 +78,7 @@ static bool region_is_sound(struct wire_region *region, uint64_t size)
     } parts[] = {
         {region->rules, plan->rules.count * sizeof(struct wire_rule_state)},
         {region->patterns, plan->patterns.count * sizeof(struct wire_pattern_state)},
+        {region->marks, region->mark_count * sizeof(uint32_t)},
         {region->modules, WIRE_MODULES * sizeof(struct wire_module)},
         {region->remotes, WIRE_REMOTES * sizeof(struct wire_remote)},
         {region->stack_set, region->stack_set != 0 ? WIRE_STACK_SET * sizeof(uint64_t) : 0},

@@ -239,14 +239,14 @@ void *system_map(long file, bool writable, uint64_t size)
     return system_failed(memory) ? NULL : (void *)memory;
 }
 
-void *system_map_file(const char *path, bool writable, uint64_t *ret_size)
+const void *system_map_file(const char *path, uint64_t *ret_size)
 {
-    long file = SYSTEM_3(__NR_open, path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC, 0);
+    long file = SYSTEM_3(__NR_open, path, O_RDONLY | O_CLOEXEC, 0);
     if (system_failed(file))
         return NULL;
     const int from_end = 2;
     long size = SYSTEM_3(__NR_lseek, file, 0, from_end);
-    void *map = system_failed(size) ? NULL : system_map(file, writable, (uint64_t)size);
+    const void *map = system_failed(size) ? NULL : system_map(file, false, (uint64_t)size);
     *ret_size = (uint64_t)size;
     SYSTEM_1(__NR_close, file);
     return map;

@@ -78,7 +78,7 @@ void system_wake(uint32_t *word);
 
 // A file as shared memory, or NULL.
 void *system_map(long file, bool writable, uint64_t size);
-void *system_map_file(const char *path, bool writable, uint64_t *ret_size);
+const void *system_map_file(const char *path, uint64_t *ret_size); // read-only
 
 // Memory that lives as long as the process, zero at first; NULL when there is none. Not for hot
 // call_paths.
