@@ -205,7 +205,9 @@ static struct error *drive_once(struct driver *driver, uint32_t number, bool twi
     switch_fault(driver, rule, true);
     struct error *error = run_load(driver, &round->load, ret_end);
     switch_fault(driver, rule, false);
-    round->fired = times_fired(driver, rule) - before;
+    uint64_t after = times_fired(driver, rule);
+    round->damaged = after < before || after - before > INT64_MAX;
+    round->fired = round->damaged ? 0 : after - before;
     if (error == NULL && *ret_end == HELD && twice && round->fired == 0)
         round->again = round->load; // the fault did not fire
     else if (error == NULL && *ret_end == HELD && twice)

@@ -24,6 +24,7 @@ struct server_load { // one run of the load
 struct server_round {
     struct server_load load, again; // again: on demand, with the fault switched off
     uint32_t crashed;               // a process crashed, by the runtime's record
+    uint32_t damaged;               // the count of its rule was overwritten
     uint64_t fired;                 // how often the rule fired
     uint64_t ns;
 };

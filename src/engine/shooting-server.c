@@ -7,8 +7,9 @@
 
 #define REFERENCE_ROUNDS 3 // of the load, in reference runs of a long-lived server
 
-static struct error *take_load(struct shot_run *shot_run, const struct server_load *load,
-                               uint64_t fired, struct outcome_run *run, bool *ret_there)
+static struct error *take_load(struct shot_run *shot_run, const struct server_round *round,
+                               const struct server_load *load, struct outcome_run *run,
+                               bool *ret_there)
 {
     TRY(server_life_cut(load, false, &shot_run->results[shot_run->workload], &run->workload,
                         ret_there));
@@ -16,7 +17,8 @@ static struct error *take_load(struct shot_run *shot_run, const struct server_lo
         return NULL;
     run->workload.end = SANDBOX_EXIT;
     run->workload.status = server_load_status(load);
-    run->observation.activations = fired;
+    run->observation.activations = round->fired;
+    run->observation.damage = round->damaged ? WIRE_DAMAGE_FELL : WIRE_DAMAGE_NONE;
     return outcome_add_streams(run);
 }
 
@@ -29,8 +31,8 @@ static struct error *go_on(struct shot_run *shot_run)
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0}, again = {0};
     const struct server_round *round = &state->rounds[shot_run->asked - 1];
     bool there, there_again;
-    TRY(take_load(shot_run, &round->load, round->fired, &run, &there));
-    TRY(take_load(shot_run, &round->again, round->fired, &again, &there_again));
+    TRY(take_load(shot_run, round, &round->load, &run, &there));
+    TRY(take_load(shot_run, round, &round->again, &again, &there_again));
     bool lost = shot_run->results[shot_run->workload].out.kept.size >= SHOOTING_CAPTURE ||
                 shot_run->results[shot_run->workload].err.kept.size >= SHOOTING_CAPTURE;
     if ((!there || !there_again) && !lost)
@@ -117,6 +119,8 @@ struct error *shot_run_narrow(struct shot_run *shot_run)
         shot_run->answer == SHOOTING_KEPT_AGAIN ? &round->again : &round->load;
     if (shot_run->session != NULL)
         observation_keep_rule(&run->observation, shot_run->rule, round->fired);
+    if (round->damaged)
+        run->observation.damage = WIRE_DAMAGE_FELL;
     TRY(server_life_cut(load, true, &run->workload, &cut, &there));
     if (!there)
         return NULL;

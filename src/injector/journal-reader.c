@@ -296,6 +296,8 @@ static struct error *add_note(const struct wire_record *record, struct observati
         [WIRE_NOTE_DISARMED] = "took the injection out of itself:",
         [WIRE_NOTE_OUT_FAULT] = "gave an output pointer that cannot be written to",
         [WIRE_NOTE_MEMORY] = "could not allocate",
+        [WIRE_NOTE_NOT_ATTACHED] = "changed its user and closed Ordeal's descriptor, so that "
+                                   "Ordeal was not attached to",
         [WIRE_NOTE_NOT_COVERED] = "runs another file, whose coverage is not known, as",
     };
     const char *meaning =
@@ -314,6 +316,9 @@ struct error *journal_reader_observe(struct journal_reader *reader, const struct
                                      const struct scenario *scenario,
                                      struct observation *observation)
 {
+    observation->damage = view->damage;
+    if (view->damage != WIRE_DAMAGE_NONE)
+        return NULL;
     for (uint32_t i = 0; i < view->rule_count; i++)
         observation->activations += view->rule_states[i].fired;
     for (uint32_t i = 0; i < view->record_count; i++) {
@@ -339,4 +344,10 @@ struct error *journal_reader_end_session(struct journal_reader *reader,
     TRY(runtime_session_end(session, ret_view));
     TRY(journal_reader_begin(reader, root));
     return journal_reader_observe(reader, ret_view, scenario, observation);
+}
+
+struct error *journal_reader_damage_error(void)
+{
+    return error_new("the target damaged the region, the shared memory in which it is noted what "
+                     "happens to it");
 }

@@ -21,8 +21,9 @@ void journal_reader_free(struct journal_reader *reader);
 // modules that differ from the file outside.
 _must_check_ struct error *journal_reader_begin(struct journal_reader *reader, const char *root);
 
-// Fills in activations, injections, crash and note. `scenario` is the one that the plan was
-// compiled from. What is in the observation after an error is the caller's to free.
+// Fills in activations, injections, crash and note, or only that the view is damaged. `scenario` is
+// the one that the plan was compiled from. What is in the observation after an error is the
+// caller's to free.
 _must_check_ struct error *journal_reader_observe(struct journal_reader *reader,
                                                   const struct wire_view *view,
                                                   const struct scenario *scenario,
@@ -35,6 +36,9 @@ _must_check_ struct error *
 journal_reader_end_session(struct journal_reader *reader, struct runtime_session *session,
                            const char *root, const struct scenario *scenario,
                            struct wire_view *ret_view, struct observation *observation);
+
+// For reference runs, whose observation says that the region is damaged.
+struct error *journal_reader_damage_error(void);
 
 // The source position of an address in a module's file. The strings are valid until the next
 // journal_reader_begin().

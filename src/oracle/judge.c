@@ -82,6 +82,9 @@ static struct error *ask_valid(struct verdict_draft *draft)
     draft->verdict = VERDICT_INVALID;
     if (run->trouble != NULL)
         return quote_put(&draft->reason, run->trouble, strlen(run->trouble), 1000);
+    if (run->observation.damage != WIRE_DAMAGE_NONE)
+        return buffer_printf(&draft->reason, "region damaged by the target: %s",
+                             wire_damage_text(run->observation.damage).meaning);
     if (run->setup_failed)
         return put_step_failure(draft, "setup", &run->setup);
     if (outcome_failed(&run->pretest))

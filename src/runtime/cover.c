@@ -22,8 +22,9 @@
 #define BREAKPOINT 0xcc
 #define PAGE       4096ul
 
-static struct wire_coverage *coverage;
-static struct sigaction target_action; // the target's own action for SIGTRAP
+static const struct wire_coverage *coverage;
+static uint32_t *module_marks, *block_marks; // in the region
+static struct sigaction target_action;       // the target's own action for SIGTRAP
 
 bool cover_is_on(void)
 {
@@ -36,22 +37,40 @@ void cover_start(void)
     if (runtime.region->coverage == 0 || system_peek_by_copy)
         return;
     uint64_t size;
-    struct wire_coverage *file = system_map_file(region_at(runtime.region->coverage), &size);
+    const struct wire_coverage *file = system_map_file(region_at(runtime.region->coverage), &size);
     if (file == NULL)
         return;
-    if (!wire_coverage_is_sound(file, size)) {
+    if (!wire_coverage_is_sound(file, size) ||
+        (uint64_t)file->module_count + file->block_count != runtime.region->mark_count) {
         SYSTEM_2(__NR_munmap, file, size);
         return;
     }
     coverage = file;
+    module_marks = region_at(runtime.region->marks);
+    block_marks = module_marks + file->module_count;
     const int unblock = 1;
     uint64_t trap = 1ull << (SIGTRAP - 1);
     SYSTEM_4(__NR_rt_sigprocmask, unblock, &trap, 0, 8);
 }
 
-static struct wire_coverage_block *blocks_of(const struct wire_coverage_module *module)
+static const struct wire_coverage_module *all_modules(void)
 {
-    return (struct wire_coverage_block *)((char *)coverage + coverage->blocks) + module->first;
+    return (const void *)((const char *)coverage + coverage->modules);
+}
+
+static const struct wire_coverage_block *all_blocks(void)
+{
+    return (const void *)((const char *)coverage + coverage->blocks);
+}
+
+static const struct wire_coverage_block *blocks_of(const struct wire_coverage_module *module)
+{
+    return all_blocks() + module->first;
+}
+
+static uint32_t *mark_of(const struct wire_coverage_block *block)
+{
+    return &block_marks[block - all_blocks()];
 }
 
 static bool is_code(const struct module *module, const struct wire_coverage_block *block)
@@ -78,9 +97,9 @@ static bool is_same(const struct module *module, const struct wire_coverage_modu
 }
 
 // By its path; or, since there may be many paths to one file, by its name and contents.
-static struct wire_coverage_module *find_module(const struct module *module, const char *path)
+static const struct wire_coverage_module *find_module(const struct module *module, const char *path)
 {
-    struct wire_coverage_module *modules = (void *)((char *)coverage + coverage->modules);
+    const struct wire_coverage_module *modules = all_modules();
     for (uint32_t i = 0; i < coverage->module_count; i++)
         if (text_equal(modules[i].path, path))
             return &modules[i];
@@ -114,7 +133,7 @@ static void set_breakpoint(const struct module *module, const struct wire_covera
     if ((block->flags & WIRE_BLOCK_PUT) != 0)
         for (int i = 0; i < WIRE_BLOCK_BYTES; i++)
             code[i] = block->put[i];
-    if (is_noted(block) && atomic_load(&block->reached) < most)
+    if (is_noted(block) && block->reached < most && atomic_load(mark_of(block)) < most)
         *code = BREAKPOINT;
 }
 
@@ -125,10 +144,10 @@ void cover_module(struct module *module)
     if (coverage == NULL || module->ignored)
         return;
     module_put_path(module, path, sizeof path);
-    struct wire_coverage_module *known = find_module(module, path);
+    const struct wire_coverage_module *known = find_module(module, path);
     if (known == NULL)
         return;
-    atomic_store(&known->loaded, 1);
+    atomic_store(&module_marks[known - all_modules()], 1);
     if (known->count == 0)
         return;
     // There are no breakpoints of ours yet: the code of a new program, or of a module that is
@@ -142,10 +161,10 @@ void cover_module(struct module *module)
         set_breakpoint(module, &blocks_of(known)[i]);
 }
 
-static struct wire_coverage_block *find_block(const struct wire_coverage_module *known,
-                                              uint64_t address)
+static const struct wire_coverage_block *find_block(const struct wire_coverage_module *known,
+                                                    uint64_t address)
 {
-    struct wire_coverage_block *blocks = blocks_of(known);
+    const struct wire_coverage_block *blocks = blocks_of(known);
     uint32_t low = 0, high = known->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -165,18 +184,19 @@ static bool is_ours(void *context)
     const struct module *module = module_at(at);
     const struct wire_coverage_module *known =
         module != NULL ? atomic_load(&module->covered) : NULL;
-    struct wire_coverage_block *block = known != NULL ? find_block(known, at - module->bias) : NULL;
+    const struct wire_coverage_block *block =
+        known != NULL ? find_block(known, at - module->bias) : NULL;
     if (block == NULL || !is_noted(block))
         return false;
     if ((block->flags & WIRE_BLOCK_COUNT) != 0) {
         int32_t distance;
         memcpy(&distance, block->put + 1, sizeof distance);
         where->uc_mcontext.gregs[REG_RIP] = (greg_t)(at + WIRE_BLOCK_BYTES) + distance;
-        if (atomic_add(&block->reached, 1) + 1 >= WIRE_BLOCK_MOST)
+        if (atomic_add(mark_of(block), 1) + 1 >= WIRE_BLOCK_MOST)
             *(volatile unsigned char *)at = block->put[0];
         return true;
     }
-    atomic_swap_if(&block->reached, 0, coverage->phase);
+    atomic_store(mark_of(block), 1);
     *(volatile unsigned char *)at =
         (block->flags & WIRE_BLOCK_PUT) != 0 ? block->put[0] : (unsigned char)block->code;
     where->uc_mcontext.gregs[REG_RIP] = (greg_t)at;

@@ -395,10 +395,12 @@ void function_bound(struct function *function, struct stub_slot *slot)
 
 void function_publish(struct function *function)
 {
-    uint64_t calls = atomic_load(&function->primary->count);
-    uint64_t before = atomic_load(&function->published);
-    if (calls <= before || !atomic_swap_if(&function->published, before, calls))
-        return;
+    uint64_t calls = atomic_load(&function->primary->count), before;
+    do {
+        before = atomic_load(&function->published);
+        if (calls <= before)
+            return;
+    } while (!atomic_swap_if(&function->published, before, calls));
     for (uint32_t i = 0; i < function->rule_count; i++)
         atomic_add(&runtime.rule_states[function->rules[i]].reached, calls - before);
 }

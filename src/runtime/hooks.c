@@ -164,7 +164,7 @@ static int hook_pthread_create(void *thread, const void *attributes, void *(*sta
 
 extern char **environ __attribute__((weak, visibility("default")));
 
-static char preload_entry[4352], region_entry[4352];
+static char preload_entry[4352];
 static char runtime_path[4096]; // first part of the preload list
 
 static void join(char *target, size_t room, const char *name, const char *value)
@@ -187,7 +187,6 @@ static void environment_prepare(void)
         size++;
     memcpy(runtime_path, preload, size);
     join(preload_entry, sizeof preload_entry, "LD_PRELOAD=", preload);
-    join(region_entry, sizeof region_entry, WIRE_ENVIRONMENT "=", region_at(runtime.region->file));
     atomic_store(&ready, 1);
 }
 
@@ -231,7 +230,7 @@ static char *const *with_runtime(char *const *environment)
 {
     environment_prepare();
     size_t count = 0;
-    const char *preload = NULL;
+    const char *preload = NULL, *region_entry = attach_entry();
     bool region = false;
     for (; environment != NULL; count++) {
         char *entry;
@@ -265,7 +264,7 @@ static char *const *with_runtime(char *const *environment)
                list + 1 - (sizeof "LD_PRELOAD=" - 1));
     }
     changed[used++] = loaded ? (char *)preload : joined;
-    changed[used++] = region_entry;
+    changed[used++] = (char *)region_entry;
     return changed;
 }
 
@@ -273,6 +272,7 @@ static char *const *exec_environment(const char *path, char *const *environment)
 {
     if (path != NULL)
         journal_exec(path);
+    attach_check(path);
     functions_publish();
     return with_runtime(environment);
 }
@@ -405,6 +405,7 @@ static int hook_posix_spawnp(int *pid, const char *file, const void *actions,
 // system() and popen() use environ, which the target may have emptied or replaced.
 static void repair_environ(void)
 {
+    attach_check("/bin/sh");
     if (&environ != NULL)
         environ = (char **)with_runtime(environ);
 }
@@ -531,6 +532,7 @@ static void filter_add(const struct hook *table, size_t count)
 void hook_prepare(void)
 {
     filter_add(hooks, sizeof hooks / sizeof hooks[0]);
+    filter_add(user_hooks, USER_HOOKS);
     if ((runtime.plan->uses & WIRE_USE_MUTEX) != 0)
         filter_add(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0]);
     if ((runtime.region->options & WIRE_CATCH_CRASHES) != 0)
@@ -547,6 +549,8 @@ const struct hook *hook_find(const char *name)
     if ((name_filter[hash / 64 % 4] >> hash % 64 & 1) == 0)
         return NULL;
     const struct hook *hook = find_in(hooks, sizeof hooks / sizeof hooks[0], name);
+    if (hook == NULL)
+        hook = find_in(user_hooks, USER_HOOKS, name);
     if (hook == NULL && (runtime.plan->uses & WIRE_USE_MUTEX) != 0)
         hook = find_in(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0], name);
     if (hook == NULL && (runtime.region->options & WIRE_CATCH_CRASHES) != 0)

@@ -21,6 +21,19 @@ void hook_prepare(void);
 const struct hook *hook_find(const char *name);
 void *hook_real(void **real, const char *name); // what a hook stands for
 
+// ---- attach.c ----
+
+#define USER_HOOKS 4
+extern const struct hook user_hooks[USER_HOOKS];
+
+// Maps the region that the value of WIRE_ENVIRONMENT names, or returns NULL.
+void *attach_map(const char *value, const char **ret_path, uint64_t *ret_size);
+// The environment entry by which a started program finds the region. Several threads may ask.
+const char *attach_entry(void);
+// Notes in the journal if a program that is started now cannot find the region. NULL: its name is
+// not known.
+void attach_check(const char *program);
+
 // ---- late.c ----
 
 void late_hook_loader(void);

@@ -78,6 +78,7 @@ static bool region_is_sound(struct wire_region *region, uint64_t size)
     } parts[] = {
         {region->rules, plan->rules.count * sizeof(struct wire_rule_state)},
         {region->patterns, plan->patterns.count * sizeof(struct wire_pattern_state)},
+        {region->marks, region->mark_count * sizeof(uint32_t)},
         {region->modules, WIRE_MODULES * sizeof(struct wire_module)},
         {region->remotes, WIRE_REMOTES * sizeof(struct wire_remote)},
         {region->stack_set, region->stack_set != 0 ? WIRE_STACK_SET * sizeof(uint64_t) : 0},
@@ -120,13 +121,14 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     uint64_t size;
     if (&_r_debug == NULL) // not glibc: its constructors get no arguments
         return;
-    const char *path = environment_value(environment, WIRE_ENVIRONMENT);
-    if (path == NULL)
+    const char *value = environment_value(environment, WIRE_ENVIRONMENT), *path;
+    if (value == NULL)
         return;
-    struct wire_region *region = system_map_file(path, &size);
+    struct wire_region *region = attach_map(value, &path, &size);
     if (region == NULL)
         return;
-    if (size < sizeof *region || !region_is_sound(region, size)) {
+    if (size < sizeof *region || !region_is_sound(region, size) ||
+        !text_equal((const char *)region + region->file, path)) {
         SYSTEM_2(__NR_munmap, region, size);
         return;
     }

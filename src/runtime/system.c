@@ -232,19 +232,24 @@ void system_wake(uint32_t *word)
     SYSTEM_6(__NR_futex, word, FUTEX_WAKE, 0x7fffffff, 0, 0, 0);
 }
 
-void *system_map_file(const char *path, uint64_t *ret_size)
+void *system_map(long file, bool writable, uint64_t size)
 {
-    long file = SYSTEM_3(__NR_open, path, O_RDWR | O_CLOEXEC, 0);
+    int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    long memory = SYSTEM_6(__NR_mmap, 0, size, protection, MAP_SHARED, file, 0);
+    return system_failed(memory) ? NULL : (void *)memory;
+}
+
+const void *system_map_file(const char *path, uint64_t *ret_size)
+{
+    long file = SYSTEM_3(__NR_open, path, O_RDONLY | O_CLOEXEC, 0);
     if (system_failed(file))
         return NULL;
     const int from_end = 2;
-    long memory = -1, size = SYSTEM_3(__NR_lseek, file, 0, from_end);
-    if (!system_failed(size) && size > 0) {
-        *ret_size = (uint64_t)size;
-        memory = SYSTEM_6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    }
+    long size = SYSTEM_3(__NR_lseek, file, 0, from_end);
+    const void *map = system_failed(size) ? NULL : system_map(file, false, (uint64_t)size);
+    *ret_size = (uint64_t)size;
     SYSTEM_1(__NR_close, file);
-    return system_failed(memory) ? NULL : (void *)memory;
+    return map;
 }
 
 // Memory is given out from the end downwards. `left` may go below zero: then the caller makes

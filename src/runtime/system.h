@@ -76,8 +76,9 @@ uint32_t system_tid(void);
 bool system_wait(uint32_t *word, uint32_t value, uint32_t timeout_ms);
 void system_wake(uint32_t *word);
 
-// A file, shared and writable, or NULL.
-void *system_map_file(const char *path, uint64_t *ret_size);
+// A file as shared memory, or NULL.
+void *system_map(long file, bool writable, uint64_t size);
+const void *system_map_file(const char *path, uint64_t *ret_size); // read-only
 
 // Memory that lives as long as the process, zero at first; NULL when there is none. Not for hot
 // call_paths.

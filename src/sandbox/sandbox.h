@@ -134,10 +134,11 @@ struct sandbox_step {
 
 // One run: makes the private view and runs the steps in order; results[i] is for steps[i], to be
 // freed by the caller, also after an error. `visible` are files of ours (absolute paths, ends with
-// NULL, or NULL) that must be there inside under the same path, as writable as they are, and not
-// removable. If `look` is not NULL, it is called when all steps are done and their processes are
-// gone, while the private view is still there. An error means that the run failed. In any case all
-// its processes are dead and nothing stays mounted.
+// NULL, or NULL) that must be there inside under the same path, as writable as they are (one that
+// nobody may write to is read-only for root, too), and not removable. If `look` is not NULL, it is
+// called when all steps are done and their processes are gone, while the private view is still
+// there. An error means that the run failed. In any case all its processes are dead and nothing
+// stays mounted.
 _must_check_ struct error *sandbox_run(struct sandbox *sandbox, const struct sandbox_step *steps,
                                        size_t count, const char *const *visible,
                                        struct error *(*look)(void *data, struct sandbox *sandbox),

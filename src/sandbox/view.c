@@ -225,9 +225,11 @@ static struct error *show_file(const char *path)
     if (stat(source, &status) < 0)
         return error_from_errno(errno, "cannot show %s to a trial", path);
     bool directory = S_ISDIR(status.st_mode);
+    bool readable_only = (status.st_mode & 0222) == 0;
     if (lstat(place, &status) < 0)
         TRY(make_place_for(place, directory));
-    if (mount(source, place, NULL, MS_BIND, NULL) < 0)
+    if (mount(source, place, NULL, MS_BIND, NULL) < 0 ||
+        (readable_only && view_readonly(place) < 0))
         return error_from_errno(errno, "cannot show %s to a trial", path);
     return NULL;
 }

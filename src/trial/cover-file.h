@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The coverage file of a campaign, as the controller sees it (layout: wire/coverage.h). It tells
-// the runtime which blocks of which modules to watch or patch, and targets note there what they
-// reached.
+// the runtime which blocks of which modules to watch or patch. Every job slot has a copy of its own
+// for its targets, which can only read it. What they reach they mark in the region of their trial,
+// from where it is added here.
 #ifndef ORDEAL_TRIAL_COVER_FILE_H
 #define ORDEAL_TRIAL_COVER_FILE_H
 
@@ -13,30 +14,43 @@
 #include <sys/types.h>
 
 struct cover_file {
-    int file;
-    char *path, *directory;
-    struct wire_coverage *map;
-    size_t size, block_count;
-    uint64_t modules, blocks; // offsets as they were made: targets may overwrite those in the file
-    size_t module_count;
-    pid_t owner; // a forked child must leave its parent's file alone
+    struct wire_coverage *own; // shared with forked children, not with targets
+    uint32_t *loaded;          // by module; behind `own`
+    size_t size, room;         // of the file; of the memory
 };
-// Makes and maps the file. Blocks of one module must stand together, sorted by address. The caller
-// ends it with cover_file_close(), which removes the file.
+// Blocks of one module must stand together, sorted by address.
 _must_check_ struct error *cover_file_create(const struct wire_coverage_module *modules,
                                              size_t module_count,
                                              const struct wire_coverage_block *blocks,
                                              size_t block_count, struct cover_file *ret_file);
 void cover_file_close(struct cover_file *file);
 
-// Sets the number that blocks get when they are reached from now on. It must not be 0.
-void cover_file_set_phase(const struct cover_file *file, uint32_t phase);
-// The phase in which a block was reached; 0: it was not.
+// How many marks a region needs.
+uint32_t cover_file_marks(const struct cover_file *file);
+// Adds the marks of a trial. Blocks that were not reached before get the number `phase`, which must
+// not be 0. False, and nothing is added, if the marks cannot be true.
+_must_check_ bool cover_file_add(const struct cover_file *file, const uint32_t *marks, size_t count,
+                                 uint32_t phase);
+
+// The phase in which a block was reached, or how often a block that counts was; 0: it was not.
 uint32_t cover_file_reached(const struct cover_file *file, size_t block);
 // Whether a process has loaded a module.
 bool cover_file_loaded(const struct cover_file *file, size_t module);
 // Call it before targets start. Targets know the directory `to` as `from`, so modules' paths below
-// `to` are rewritten.
+// `to` are changed.
 void cover_file_map_path(const struct cover_file *file, const char *from, const char *to);
+
+// A copy in a file, for targets.
+struct cover_copy {
+    int file;
+    char *path, *directory; // NULL: there is none
+    pid_t owner;            // a forked child must leave its parent's file alone
+};
+// Makes the file, unless this process has made it already.
+_must_check_ struct error *cover_copy_make(struct cover_copy *copy);
+void cover_copy_close(struct cover_copy *copy); // removes it
+// Writes everything, with what was added meanwhile. Call it before targets start.
+_must_check_ struct error *cover_copy_write(const struct cover_copy *copy,
+                                            const struct cover_file *file);
 
 #endif

@@ -315,6 +315,10 @@ static struct error *warn_programs(const struct wire_view *view, struct diagnosi
 struct error *diagnosis_make(const struct wire_view *view, struct diagnosis *ret_diagnosis)
 {
     struct diagnosis diagnosis = {0};
+    if (view->damage != WIRE_DAMAGE_NONE) { // nothing is known that could be explained
+        *ret_diagnosis = diagnosis;
+        return NULL;
+    }
     struct error *error = explain_rules(view, &diagnosis);
     if (error == NULL)
         error = explain_missed(view, &diagnosis);

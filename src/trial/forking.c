@@ -3,6 +3,7 @@
 // it back afterwards, so that the next child starts from the same state.
 #include "trial/forking.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 
 #include <linux/futex.h>
@@ -142,6 +143,17 @@ void forking_deny(struct forking *forking)
     answer(forking, WIRE_FORK_NONE);
 }
 
+// Whether a count is lower than before the child began.
+static bool has_fallen(const struct snapshot *snapshot, const struct wire_view *view)
+{
+    bool fallen = view->region->journal_head < snapshot->journal_head ||
+                  view->region->processes < snapshot->processes;
+    for (uint32_t i = 0; i < view->rule_count; i++)
+        fallen |= view->rule_states[i].fired < snapshot->rules[i].fired ||
+                  view->rule_states[i].reached < snapshot->rules[i].reached;
+    return fallen;
+}
+
 struct error *forking_view(struct forking *forking, struct wire_view *ret_view)
 {
     struct region *region = forking->region;
@@ -150,7 +162,10 @@ struct error *forking_view(struct forking *forking, struct wire_view *ret_view)
         return error_new("the target cut %s short, in which it is noted what happens to it",
                          region->path);
     region_restore(region, region->map);
-    return region_check(region->map, region->layout.arena, region->path, ret_view);
+    TRY(region_check(region->map, region->layout.arena, region->path, ret_view));
+    if (ret_view->damage == WIRE_DAMAGE_NONE && has_fallen(&forking->snapshot, ret_view))
+        ret_view->damage = WIRE_DAMAGE_FELL;
+    return NULL;
 }
 
 // Zeroes the child's records: a record must be zero until it is used. A child that crashed may have

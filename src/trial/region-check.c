@@ -114,6 +114,8 @@ struct error *region_check(const void *bytes, uint64_t size, const char *name,
     view.journal = section(&bounds, "records", region->journal,
                            (uint64_t)region->journal_capacity + WIRE_LATE_CRASHES,
                            sizeof *view.journal, &error);
+    view.marks = section(&bounds, "marks of coverage", region->marks, region->mark_count,
+                         sizeof *view.marks, &error);
     if (region->stack_set != 0)
         view.stack_set = section(&bounds, "stacks", region->stack_set, WIRE_STACK_SET,
                                  sizeof *view.stack_set, &error);
@@ -128,6 +130,9 @@ struct error *region_check(const void *bytes, uint64_t size, const char *name,
     if (error != NULL)
         return error;
     view.record_count = count_records(region, view.journal);
+    view.damage = region_find_damage(&view);
+    if (view.damage != WIRE_DAMAGE_NONE)
+        view.record_count = 0;
     *ret_view = view;
     return NULL;
 }

@@ -23,7 +23,8 @@
 static struct error *make_in(const char *parent, int *ret_file, char **ret_path,
                              char **ret_directory)
 {
-    // Everybody can see the directory's name. It must not give away the file's.
+    // Everybody can see the names of mounts, so only the directory keeps other users out. The file
+    // itself is open to all: in a sandbox it is mounted where any user of the trial can reach it.
     uint64_t seen, secret[2];
     TRY(random_word(&seen));
     TRY(random_word(&secret[0]));
@@ -40,8 +41,7 @@ static struct error *make_in(const char *parent, int *ret_file, char **ret_path,
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     int code = errno;
     // The lock shows that the controller lives, even to processes that cannot see its pid.
-    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0 && fchmod(file, 0666) == 0 &&
-        chmod(directory, 0711) == 0) {
+    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0 && fchmod(file, 0666) == 0) {
         *ret_file = file;
         *ret_path = TAKE(path);
         *ret_directory = TAKE(directory);

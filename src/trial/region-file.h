@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-// Makes an empty file with an unguessable name, in a directory of its own that nobody else can
-// list: programs of the trial that run as another user can open it, strangers cannot find it. With
+// Makes an empty file in a directory of its own, which only this user can enter. Programs of the
+// trial that run as another user need a descriptor of it, or a place where it is mounted. With
 // `sweep`, first removes what killed controllers left there.
 _must_check_ struct error *region_file_make_shared(bool sweep, int *ret_file, char **ret_path,
                                                    char **ret_directory);

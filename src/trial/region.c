@@ -80,6 +80,8 @@ static struct layout layout_make(const struct region_options *options, const cha
     layout_new_page(&layout);
     header->rules = layout_add(&layout, plan->rules.count, sizeof(struct wire_rule_state));
     header->patterns = layout_add(&layout, plan->patterns.count, sizeof(struct wire_pattern_state));
+    header->mark_count = options->marks;
+    header->marks = layout_add(&layout, options->marks, sizeof(uint32_t));
     header->modules = layout_add(&layout, WIRE_MODULES, sizeof(struct wire_module));
     header->remotes = layout_add(&layout, WIRE_REMOTES, sizeof(struct wire_remote));
     if (plan->uses & WIRE_USE_NEW_STACK)
@@ -333,6 +335,7 @@ void region_start(struct region *region, uint64_t now_ns)
 void region_restore(const struct region *region, struct wire_region *bytes)
 {
     struct wire_region header = region->layout;
+    header.watched_ns = clock_ns() - header.start_ns;
     header.requests = bytes->requests;
     header.processes = bytes->processes;
     header.forks = bytes->forks;

@@ -44,6 +44,7 @@ struct region_options {
     uint32_t journal_records;             // 0 = REGION_JOURNAL_RECORDS
     uint32_t options;                     // enum wire_option bits
     const char *coverage;                 // path of the coverage file, or NULL
+    uint32_t marks;                       // that targets make about it
     const struct region_program *program; // or NULL
     bool whole; // storage for everything at once, as if by region_reserve()
 };
@@ -81,7 +82,8 @@ void region_mend(struct region *region);
 // Notes how the trial ended, and repairs what stray writes of targets did to anything but counters,
 // states and records.
 void region_conclude(struct region *region, enum wire_outcome outcome, int status, uint64_t ns);
-// Does that repair in a copy of the region's bytes, or in the mapping.
+// Does that repair in a copy of the region's bytes, or in the mapping, and notes how much time has
+// passed.
 void region_restore(const struct region *region, struct wire_region *bytes);
 
 // Copies bytes into the arena. Fails when the arena or the disk is full.
@@ -94,11 +96,14 @@ void region_sweep(const char *parent, unsigned most);
 // `whole`.
 void region_tidy(const struct region *region);
 
-// Checks every bound of a region in memory. `size` may end where the arena begins. The bytes must
-// be aligned to 8, and the view points into them. An error says what is damaged; `name` is the
-// file's name in it.
+// Checks every bound of a region in memory, and sets the view's `damage`. `size` may end where the
+// arena begins. The bytes must be aligned to 8, and the view points into them. An error says what
+// is damaged; `name` is the file's name in it.
 _must_check_ struct error *region_check(const void *bytes, uint64_t size, const char *name,
                                         struct wire_view *ret_view);
+
+// What region_check() sets `damage` to.
+enum wire_damage region_find_damage(const struct wire_view *view);
 
 // A private copy of a region without its arena, checked. Ended with region_copy_close().
 struct region_copy {

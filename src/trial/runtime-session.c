@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "trial/cover-file.h"
 #include "trial/forking.h"
 #include "trial/program.h"
 #include "trial/region.h"
@@ -23,6 +24,8 @@ struct runtime_session {
     struct path_mapping mapping;
     char **environment;
     struct region region;
+    const struct cover_file *coverage; // or NULL
+    struct cover_copy copied;          // of it, for targets
     struct region_copy copy; // of the region, if processes that are left over may write to it
     struct resolver *resolver;
     struct forking *forking;
@@ -82,6 +85,7 @@ void runtime_session_free(struct runtime_session *session)
         return;
     drop_results(session);
     drop_region(session);
+    cover_copy_close(&session->copied);
     region_program_deinit(&session->program);
     free(session->command);
     free(session->runtime);
@@ -102,7 +106,8 @@ static struct error *prepare_region(struct runtime_session *session,
                    (options->record_calls || options->record_stacks ? WIRE_RECORD_CALLS : 0u) |
                    (options->record_stacks ? WIRE_RECORD_STACKS : 0u) |
                    (options->forks ? WIRE_FORKS : 0u),
-        .coverage = options->coverage,
+        .coverage = options->coverage != NULL ? session->copied.path : NULL,
+        .marks = options->coverage != NULL ? cover_file_marks(options->coverage) : 0,
         .program = &session->program,
         .whole = !options->hurried,
     };
@@ -153,6 +158,9 @@ struct error *runtime_session_prepare(struct runtime_session *session,
     TRY(program_preload(options->scenario, session->runtime, options->environment,
                         &session->preload));
     TRY(find_program(session, options));
+    session->coverage = options->coverage;
+    if (options->coverage != NULL)
+        TRY(cover_copy_make(&session->copied));
     TRY(prepare_region(session, options));
     return program_environment(options->environment, session->preload, session->region.path,
                                &session->environment);
@@ -166,6 +174,11 @@ char *const *runtime_session_environment(const struct runtime_session *session)
 const char *runtime_session_file(const struct runtime_session *session)
 {
     return session->region.path;
+}
+
+const char *runtime_session_coverage(const struct runtime_session *session)
+{
+    return session->coverage != NULL ? session->copied.path : NULL;
 }
 
 uint64_t runtime_session_rules(const struct runtime_session *session)
@@ -217,6 +230,8 @@ struct error *runtime_session_begin(struct runtime_session *session, const char 
                                                  .mapping = &session->mapping};
         TRY(resolver_start(&answers, &session->resolver));
     }
+    if (session->coverage != NULL)
+        TRY(cover_copy_write(&session->copied, session->coverage));
     region_start(&session->region, clock_ns());
     return session->forks ? forking_start(&session->region, &session->forking) : NULL;
 }

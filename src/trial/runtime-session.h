@@ -14,6 +14,7 @@
 
 struct runtime_session;
 struct region_program;
+struct cover_file;
 
 struct runtime_session_options {
     const struct scenario *scenario; // lives as long as this trial; may have no rules
@@ -24,8 +25,8 @@ struct runtime_session_options {
     bool catch_crashes;       // fatal signals leave a WIRE_RECORD_CRASH with the stack
     bool record_calls;        // count calls of the scenario's functions by process and site
     bool record_stacks;       // and by stack, see trial/calls.h
-    const char *coverage;     // path of a coverage file, or NULL
-    bool forks;               // where a rule fires, the workload forks: runtime_session_forking()
+    const struct cover_file *coverage; // or NULL; lives as long as this trial
+    bool forks; // where a rule fires, the workload forks: runtime_session_forking()
     // For a single trial.
     struct region_program *program; // of program_check_and_identify(), taken over; NULL: looked up
     const char *journal_path;       // keep the region in this file, or NULL
@@ -45,6 +46,8 @@ char *const *
 runtime_session_environment(const struct runtime_session *session); // to start the command with
 const char *
 runtime_session_file(const struct runtime_session *session); // must be reachable by the command
+const char *
+runtime_session_coverage(const struct runtime_session *session); // likewise; NULL: there is none
 uint64_t runtime_session_rules(
     const struct runtime_session *session); // where struct wire_rule_state are in that file
 uint64_t runtime_session_plan_hash(const struct runtime_session *session);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether all offsets of a coverage file are in bounds. Other targets have written to it.
+// Whether all offsets of a coverage file are in bounds. Where there is no sandbox, any process of
+// the user may have written to it.
 #ifndef ORDEAL_WIRE_COVERAGE_CHECK_H
 #define ORDEAL_WIRE_COVERAGE_CHECK_H
 

@@ -75,7 +75,8 @@ struct wire_fork {
     uint64_t resumed_ns;  // when it last went on; 0: it has not waited yet
 };
 
-// The environment variable that names the region's file.
+// The environment variable that names the region's file: its absolute path. In front of it may
+// stand "NUMBER:", the number of a descriptor of that file, which is inherited.
 #define WIRE_ENVIRONMENT "ORDEAL_REGION"
 
 struct wire_region {
@@ -94,15 +95,20 @@ struct wire_region {
     uint64_t file;      // offset of a string: path of this region's file
     uint64_t calls;     // offset of struct wire_calls; 0 when calls are not recorded
     uint64_t coverage;  // offset of a string: path of the coverage file; 0 when there is none
+    uint64_t marks; // offset of uint32_t[mark_count]: for each module of the coverage file whether
+                    // a process has loaded it, then for each block whether, or how often, it was
+                    // reached in this trial
     uint64_t program; // offset of two strings: a path, and the file that is executed under it; or 0
     uint64_t program_fingerprint; // wire_fingerprint() of that file's program headers
+    uint32_t mark_count;
     uint32_t journal_capacity;
     uint32_t answer_timeout_ms; // how long a target waits for the controller
     // Written by targets, atomically.
-    uint32_t requests;       // futex: raised when a module or a remote question waits
-    uint32_t processes;      // processes seen so far, each counted once
-    uint32_t forks;          // of them, those that came from a fork
-    uint32_t options;        // enum wire_option bits; written by the controller
+    uint32_t requests;  // futex: raised when a module or a remote question waits
+    uint32_t processes; // processes seen so far, each counted once
+    uint32_t forks;     // of them, those that came from a fork
+    uint32_t options;   // enum wire_option bits; written by the controller
+    uint32_t reserved;
     uint64_t journal_head;   // records asked for; those above the capacity are lost, but counted
     uint64_t stack_set_lost; // stacks that found no room in the set
     uint64_t process_numbers[WIRE_PROCESSES]; // pid << 32 | number, at pid % WIRE_PROCESSES
@@ -115,6 +121,7 @@ struct wire_region {
     int32_t outcome_status;          // exit status, or the signal's number
     uint32_t inherited_socket_count; // above WIRE_INHERITED_SOCKETS: not all are listed
     uint64_t outcome_ns;             // how long the command ran
+    uint64_t watched_ns;             // from start_ns until the region was read; 0: not known
     // Inode numbers of the sockets that the command got from outside of the trial, besides its
     // standard streams. Written before it starts.
     uint64_t inherited_sockets[WIRE_INHERITED_SOCKETS];
@@ -273,6 +280,7 @@ enum wire_note {
     WIRE_NOTE_OUT_FAULT,          // text: function; an output parameter's pointer was not writable
     WIRE_NOTE_MEMORY,             // text: what could not be allocated
     WIRE_NOTE_NOT_COVERED,        // text: module; not the file whose blocks are asked about
+    WIRE_NOTE_NOT_ATTACHED,       // text: program; started by another user without the region
     WIRE_NOTES
 };
 

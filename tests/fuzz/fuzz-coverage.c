@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Coverage files that targets have written over: what is taken for sound can be used blindly, which
-// this does with every byte touched; and the controller does what it does with any of them. The
-// input is damage to a sound file: two bytes say where, the third how.
+// Coverage files that a target has written over: what is taken for sound can be used blindly, which
+// this does with every byte touched. And marks that a target has made up: those that are refused
+// add nothing, and none takes away what was reached. The input is damage to a sound file, and to
+// marks: two bytes say where, the third how.
 #include "trial/cover-file.h"
 #include "wire/coverage-check.h"
 
@@ -32,15 +33,7 @@ static struct cover_file make(void)
         blocks[i] =
             (struct wire_coverage_block){.address = 4096 + 16 * i, .code = i, .flags = i % 8};
     require(cover_file_create(modules, MODULES, blocks, BLOCKS, &file) == NULL);
-    // Its bytes are enough: the file itself would be left behind.
-    struct cover_file copy = file;
-    copy.map = malloc(file.size);
-    require(copy.map != NULL);
-    memcpy(copy.map, file.map, file.size);
-    cover_file_close(&file);
-    copy.file = -1;
-    copy.path = copy.directory = NULL;
-    return copy;
+    return file;
 }
 
 static void use(const char *bytes)
@@ -68,34 +61,35 @@ static void check(const void *bytes, size_t size)
     free(copy);
 }
 
-static void ask(const struct cover_file *file)
+static void add(const struct cover_file *file, const uint8_t *data, size_t size)
 {
-    for (size_t i = 0; i <= BLOCKS; i++)
-        cover_file_reached(file, i);
-    for (size_t i = 0; i <= MODULES; i++)
-        cover_file_loaded(file, i);
-    cover_file_set_phase(file, 2);
-    cover_file_map_path(file, "/tmp/a copy of it", "/home/me");
-    cover_file_map_path(file, "", "/lib");
+    uint32_t marks[MODULES + BLOCKS] = {0}, before[BLOCKS];
+    for (size_t i = 0; i + 2 < size; i += 3)
+        ((uint8_t *)marks)[(data[i] | (size_t)data[i + 1] << 8) % sizeof marks] ^= data[i + 2];
+    for (size_t i = 0; i < BLOCKS; i++)
+        before[i] = cover_file_reached(file, i);
+    bool added = cover_file_add(file, marks, MODULES + BLOCKS, 2);
+    for (size_t i = 0; i < BLOCKS; i++) {
+        uint32_t after = cover_file_reached(file, i);
+        require(after == before[i] || (added && before[i] == 0 && after != 0));
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct cover_file file = {.file = -1};
-    static char *sound;
-    if (sound == NULL) {
+    static struct cover_file file;
+    static char *damaged;
+    if (damaged == NULL) {
         file = make();
-        sound = malloc(file.size);
-        require(sound != NULL);
-        memcpy(sound, file.map, file.size);
-        require(wire_coverage_is_sound(sound, file.size));
+        damaged = malloc(file.size);
+        require(damaged != NULL && wire_coverage_is_sound(file.own, file.size));
     }
-    memcpy(file.map, sound, file.size);
+    memcpy(damaged, file.own, file.size);
     for (size_t i = 0; i + 2 < size; i += 3)
-        ((uint8_t *)file.map)[(data[i] | (size_t)data[i + 1] << 8) % file.size] ^= data[i + 2];
-    check(file.map, file.size);
+        damaged[(data[i] | (size_t)data[i + 1] << 8) % file.size] ^= (char)data[i + 2];
+    check(damaged, file.size);
     if (size > 1) // also of another size than it says
-        check(file.map, file.size - data[0] % file.size);
-    ask(&file);
+        check(damaged, file.size - data[0] % file.size);
+    add(&file, data, size);
     return 0;
 }

@@ -30,6 +30,9 @@ static void observe(const struct wire_view *view)
     must(scenario_new(&scenario));
     must(journal_reader_begin(reader, "/nonexistent"));
     must(journal_reader_observe(reader, view, scenario, &observation));
+    if (view->damage != WIRE_DAMAGE_NONE &&
+        (observation.activations != 0 || observation.injections.count != 0))
+        abort();
     observation_deinit(&observation);
     scenario_free(scenario);
     journal_reader_free(reader);
@@ -39,7 +42,7 @@ static void check(const void *bytes, uint64_t size)
 {
     struct wire_view view;
     struct error *error = region_check(bytes, size, "journal", &view);
-    if (error == NULL) {
+    for (int again = 0; error == NULL && again < 2; again++) {
         const struct report_run run = {.view = &view, .all = true};
         struct buffer text = {0}, json = {0};
         must(report_run_text(&run, &text));
@@ -47,6 +50,11 @@ static void check(const void *bytes, uint64_t size)
         buffer_deinit(&text);
         buffer_deinit(&json);
         observe(&view);
+        // Also what was noticed as damaged must do no harm.
+        uint64_t head = view.region->journal_head;
+        view.damage = WIRE_DAMAGE_NONE;
+        view.record_count =
+            head < view.region->journal_capacity ? (uint32_t)head : view.region->journal_capacity;
     }
     error_free(error);
 }
@@ -83,12 +91,18 @@ static void *make_journal(uint64_t *ret_size)
     struct region region;
     must(region_create(&options, &region));
     struct wire_record *records = (struct wire_record *)((char *)region.map + region.map->journal);
+    struct wire_rule_state *rules =
+        (struct wire_rule_state *)((char *)region.map + region.map->rules);
+    region.map->processes = 1;
     for (uint32_t i = 0; i < 8; i++) {
         records[i].state = WIRE_RECORD_COMPLETE;
         records[i].kind = i > 5 ? (uint16_t)(i - 5) : WIRE_RECORD_INJECTION;
-        records[i].rule = i;
+        records[i].rule = i % 5;
+        rules[i % 5].reached++;
+        rules[i % 5].fired += i <= 5;
         records[i].actions = 1u << i | WIRE_RETURN;
         records[i].frame_count = 3;
+        records[i].process_number = records[i].occurrence = 1;
         strcpy(records[i].function, "open");
     }
     region.map->journal_head = 9;

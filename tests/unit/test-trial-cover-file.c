@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -29,65 +31,139 @@ static struct cover_file make(void)
     };
     struct wire_coverage_block *blocks = calloc(BLOCKS, sizeof *blocks);
     assert_non_null(blocks);
+    blocks[2].flags = WIRE_BLOCK_COUNT;
     assert_null(cover_file_create(modules, MODULES, blocks, BLOCKS, &file));
     free(blocks);
-    assert_int_equal(file.size % PAGE, 0);
-    char *room = mmap(NULL, file.size + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_ptr_not_equal(room, MAP_FAILED);
-    file.map = mremap(file.map, file.size, file.size, MREMAP_MAYMOVE | MREMAP_FIXED, room);
-    assert_ptr_equal(file.map, room);
-    assert_true(wire_coverage_is_sound(file.map, file.size));
     return file;
 }
 
-static struct wire_coverage_module *module_at(const struct cover_file *file, size_t index)
+// The bytes that targets get, with nothing behind them.
+static struct wire_coverage *read_back(const struct cover_file *file)
 {
-    return (struct wire_coverage_module *)((char *)file->map + file->modules) + index;
+    struct cover_copy copy = {0};
+    assert_null(cover_copy_make(&copy));
+    assert_null(cover_copy_write(&copy, file));
+    assert_int_equal((file->size + PAGE - 1) / PAGE * PAGE, 4 * PAGE);
+    char *room = mmap(NULL, 5 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(room, MAP_FAILED);
+    assert_int_equal(mprotect(room, 4 * PAGE, PROT_READ | PROT_WRITE), 0);
+    char *bytes = room + (4 * PAGE - file->size) / 8 * 8;
+    assert_int_equal(pread(copy.file, bytes, file->size, 0), file->size);
+    cover_copy_close(&copy);
+    return (struct wire_coverage *)bytes;
+}
+
+static void release(struct wire_coverage *bytes)
+{
+    munmap((void *)((uintptr_t)bytes & ~(uintptr_t)(PAGE - 1)), 5 * PAGE);
+}
+
+static struct wire_coverage_module *module_at(struct wire_coverage *bytes, size_t index)
+{
+    return (struct wire_coverage_module *)((char *)bytes + bytes->modules) + index;
+}
+
+static const struct wire_coverage_block *block_at(struct wire_coverage *bytes, size_t index)
+{
+    return (const struct wire_coverage_block *)((char *)bytes + bytes->blocks) + index;
 }
 
 static void what_is_sound(void **state)
 {
     struct cover_file file = make();
-    const struct wire_coverage header = *file.map;
+    struct wire_coverage *bytes = read_back(&file);
+    const struct wire_coverage header = *bytes;
 #define REFUSED(change)                                                                            \
     do {                                                                                           \
         change;                                                                                    \
-        assert_false(wire_coverage_is_sound(file.map, file.size));                                 \
-        *file.map = header;                                                                        \
-        assert_true(wire_coverage_is_sound(file.map, file.size));                                  \
+        assert_false(wire_coverage_is_sound(bytes, file.size));                                    \
+        *bytes = header;                                                                           \
+        assert_true(wire_coverage_is_sound(bytes, file.size));                                     \
     } while (0)
-    REFUSED(file.map->magic++);
-    REFUSED(file.map->version--);
-    REFUSED(file.map->size--);
-    REFUSED(file.map->modules = file.size + 8);
-    REFUSED(file.map->modules = UINT64_MAX - 7);
-    REFUSED(file.map->modules++);
-    REFUSED(file.map->blocks = file.size + 8);
-    REFUSED(file.map->blocks -= 4);
-    REFUSED(file.map->module_count = UINT32_MAX);
-    REFUSED(file.map->block_count++);
-    REFUSED(file.map->block_count--); // the second module has more
-    assert_false(wire_coverage_is_sound(file.map, sizeof header - 1));
-    module_at(&file, 1)->first = UINT32_MAX;
-    assert_false(wire_coverage_is_sound(file.map, file.size));
-    module_at(&file, 1)->first = 3;
-    memset(module_at(&file, 0)->path, 'x', WIRE_MODULE_PATH);
-    assert_false(wire_coverage_is_sound(file.map, file.size));
+    REFUSED(bytes->magic++);
+    REFUSED(bytes->version--);
+    REFUSED(bytes->size--);
+    REFUSED(bytes->modules = file.size + 8);
+    REFUSED(bytes->modules = UINT64_MAX - 7);
+    REFUSED(bytes->modules++);
+    REFUSED(bytes->blocks = file.size + 8);
+    REFUSED(bytes->blocks -= 4);
+    REFUSED(bytes->module_count = UINT32_MAX);
+    REFUSED(bytes->block_count++);
+    REFUSED(bytes->block_count--); // the second module has more
+    assert_false(wire_coverage_is_sound(bytes, sizeof header - 1));
+    module_at(bytes, 1)->first = UINT32_MAX;
+    assert_false(wire_coverage_is_sound(bytes, file.size));
+    module_at(bytes, 1)->first = 3;
+    memset(module_at(bytes, 0)->path, 'x', WIRE_MODULE_PATH);
+    assert_false(wire_coverage_is_sound(bytes, file.size));
+    release(bytes);
     cover_file_close(&file);
 }
 
 static void what_is_reached(void **state)
 {
     struct cover_file file = make();
-    struct wire_coverage_block *blocks = (void *)((char *)file.map + file.blocks);
-    blocks[BLOCKS - 1].reached = 7;
-    module_at(&file, 1)->loaded = 1;
-    memset(file.map, 0xff, sizeof *file.map); // a target's doing
-    assert_int_equal(cover_file_reached(&file, BLOCKS - 1), 7);
+    size_t count = cover_file_marks(&file);
+    uint32_t *marks = calloc(count, sizeof *marks), *blocks = marks + MODULES;
+    assert_non_null(marks);
+    assert_int_equal(count, MODULES + BLOCKS);
+    assert_true(cover_file_add(&file, marks, count, 1));
+    assert_int_equal(cover_file_reached(&file, 0), 0);
+    marks[0] = blocks[0] = 1;
+    blocks[2] = 900;
+    assert_true(cover_file_add(&file, marks, count, 1));
+    marks[1] = blocks[BLOCKS - 1] = 1;
+    assert_true(cover_file_add(&file, marks, count, 2));
+    assert_int_equal(cover_file_reached(&file, 0), 1); // the first time
+    assert_int_equal(cover_file_reached(&file, 1), 0);
+    assert_int_equal(cover_file_reached(&file, 2), 900);
+    assert_int_equal(cover_file_reached(&file, BLOCKS - 1), 2);
     assert_int_equal(cover_file_reached(&file, BLOCKS), 0);
-    assert_false(cover_file_loaded(&file, 0));
-    assert_true(cover_file_loaded(&file, 1));
-    assert_false(cover_file_loaded(&file, MODULES));
+    assert_true(cover_file_loaded(&file, 0) && cover_file_loaded(&file, 1));
+    assert_false(cover_file_loaded(&file, 2) || cover_file_loaded(&file, MODULES));
+    // What cannot be true adds nothing, and nothing takes away.
+    blocks[1] = 1;
+#define IMPOSSIBLE(mark, value)                                                                    \
+    do {                                                                                           \
+        uint32_t before = mark;                                                                    \
+        mark = value;                                                                              \
+        assert_false(cover_file_add(&file, marks, count, 2));                                      \
+        mark = before;                                                                             \
+    } while (0)
+    IMPOSSIBLE(marks[0], 0); // its blocks were reached
+    IMPOSSIBLE(marks[0], 2);
+    IMPOSSIBLE(blocks[0], UINT32_MAX);
+    IMPOSSIBLE(blocks[2], UINT32_MAX);
+    assert_false(cover_file_add(&file, marks, count - 1, 2));
+    assert_int_equal(cover_file_reached(&file, 1), 0);
+    memset(marks, 0, count * sizeof *marks);
+    assert_true(cover_file_add(&file, marks, count, 2));
+    assert_int_equal(cover_file_reached(&file, BLOCKS - 1), 2);
+    free(marks);
+    cover_file_close(&file);
+}
+
+static void what_targets_get(void **state)
+{
+    struct cover_file file = make();
+    struct cover_copy copy = {0};
+    struct stat facts;
+    assert_null(cover_copy_make(&copy));
+    assert_int_equal(fstat(copy.file, &facts), 0);
+    assert_int_equal(facts.st_mode & 0777, 0444);
+    assert_int_equal(ftruncate(copy.file, 1000000), 0); // what a target of the same user can do
+    assert_null(cover_copy_write(&copy, &file));
+    assert_int_equal(fstat(copy.file, &facts), 0);
+    assert_int_equal(facts.st_size, file.size);
+    cover_copy_close(&copy);
+    uint32_t marks[MODULES + BLOCKS] = {[0] = 1, [MODULES + 1] = 1};
+    assert_true(cover_file_add(&file, marks, MODULES + BLOCKS, 2));
+    struct wire_coverage *bytes = read_back(&file);
+    assert_true(wire_coverage_is_sound(bytes, file.size));
+    assert_int_equal(block_at(bytes, 0)->reached, 0);
+    assert_int_equal(block_at(bytes, 1)->reached, 2);
+    release(bytes);
     cover_file_close(&file);
 }
 
@@ -95,19 +171,14 @@ static void what_is_moved(void **state)
 {
     struct cover_file file = make();
     cover_file_map_path(&file, "/tmp/copy", "/home/me");
-    assert_string_equal(module_at(&file, 0)->path, "/tmp/copy/program");
-    assert_string_equal(module_at(&file, 1)->path, "/lib/library.so");
     char far[WIRE_MODULE_PATH];
     memset(far, 'f', sizeof far - 1);
     far[sizeof far - 1] = '\0';
     cover_file_map_path(&file, far, "/tmp/copy");
-    assert_string_equal(module_at(&file, 0)->path, "/tmp/copy/program");
-    // Nothing in all that follows ends the path.
-    char *path = module_at(&file, 2)->path;
-    memset(path + strlen("/lib/"), 'x',
-           (size_t)((char *)file.map + file.size - path) - strlen("/lib/"));
-    cover_file_map_path(&file, "/other", "/lib");
-    assert_memory_equal(path, "/lib/x", 6);
+    struct wire_coverage *bytes = read_back(&file);
+    assert_string_equal(module_at(bytes, 0)->path, "/tmp/copy/program");
+    assert_string_equal(module_at(bytes, 1)->path, "/lib/library.so");
+    release(bytes);
     cover_file_close(&file);
 }
 
@@ -116,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_sound),
         cmocka_unit_test(what_is_reached),
+        cmocka_unit_test(what_targets_get),
         cmocka_unit_test(what_is_moved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

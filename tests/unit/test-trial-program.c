@@ -216,12 +216,14 @@ static void programs_out_of_reach_are_told_once(void **state)
     for (size_t i = 0; i < 5; i++) {
         journal[i].state = WIRE_RECORD_COMPLETE;
         journal[i].kind = WIRE_RECORD_EXEC;
+        journal[i].process_number = 1;
         strcpy(journal[i].process_name, "make");
         strcpy(journal[i].text, started[i]);
     }
     memset(journal[5].text, '/', sizeof journal[5].text); // no end
     journal[5].state = WIRE_RECORD_COMPLETE;
     journal[5].kind = WIRE_RECORD_EXEC;
+    journal[5].process_number = region.map->processes = 1;
     region.map->journal_head = 6;
     struct wire_view view;
     must(region_check(region.map, region.size, "region", &view));

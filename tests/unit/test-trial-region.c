@@ -76,7 +76,7 @@ static void stray_writes_are_undone(void **state)
     region_close(&region);
 }
 
-static void the_file_is_found_only_by_name(void **state)
+static void the_file_is_for_its_owner(void **state)
 {
     struct region region;
     must(make_region(specs, NULL, 0, &region));
@@ -84,7 +84,7 @@ static void the_file_is_found_only_by_name(void **state)
     assert_int_equal(stat(region.path, &file), 0);
     assert_int_equal(stat(region.directory, &directory), 0);
     assert_int_equal(file.st_mode & 0777, 0666);
-    assert_int_equal(directory.st_mode & 0777, 0711);
+    assert_int_equal(directory.st_mode & 0777, 0700);
     _cleanup_free_ char *path = strdup(region.path);
     region_remove(&region);
     assert_int_equal(access(path, F_OK), -1);
@@ -153,6 +153,12 @@ static void crashes_find_room_in_a_full_journal(void **state)
     must(region_check(region.map, region.layout.arena, "region", &view));
     assert_int_equal(view.record_count, 10);
     region.map->journal_head = 1000;
+    region.map->processes = 1;
+    for (uint32_t i = 0; i < WIRE_LATE_CRASHES; i++) {
+        records[10 + i].kind = WIRE_RECORD_CRASH;
+        records[10 + i].process_number = 1;
+        records[10 + i].error = SIGSEGV;
+    }
     records[11].state = WIRE_RECORD_OPEN;
     must(region_check(region.map, region.layout.arena, "region", &view));
     assert_int_equal(view.record_count, 12);
@@ -160,6 +166,72 @@ static void crashes_find_room_in_a_full_journal(void **state)
         records[10 + i].state = WIRE_RECORD_COMPLETE;
     must(region_check(region.map, region.layout.arena, "region", &view));
     assert_int_equal(view.record_count, 10 + WIRE_LATE_CRASHES);
+    region_close(&region);
+}
+
+// A region as a trial leaves it: two calls, one injection, one crash.
+static struct wire_rule_state *fill(struct region *region, struct wire_record **ret_records)
+{
+    must(make_region(specs, NULL, 10, region));
+    struct wire_record *records =
+        (struct wire_record *)((char *)region->map + region->map->journal);
+    struct wire_rule_state *rules =
+        (struct wire_rule_state *)((char *)region->map + region->map->rules);
+    rules[0] = (struct wire_rule_state){.reached = 2, .fired = 1};
+    records[0] = (struct wire_record){.kind = WIRE_RECORD_INJECTION, .occurrence = 2};
+    records[1] = (struct wire_record){.kind = WIRE_RECORD_CRASH, .error = SIGSEGV};
+    records[0].state = records[1].state = WIRE_RECORD_COMPLETE;
+    records[0].process_number = records[1].process_number = 1;
+    region->map->journal_head = 2;
+    region->map->processes = 1;
+    region->map->watched_ns = 1000000;
+    *ret_records = records;
+    return rules;
+}
+
+static enum wire_damage damage_of(const struct region *region)
+{
+    struct wire_view view;
+    must(region_check(region->map, region->layout.arena, "region", &view));
+    assert_true(view.damage == WIRE_DAMAGE_NONE || view.record_count == 0);
+    return view.damage;
+}
+
+static void impossible_numbers_are_damage(void **state)
+{
+    struct region region;
+    struct wire_record *records;
+    struct wire_rule_state *rules = fill(&region, &records);
+    struct wire_region *map = region.map;
+    assert_int_equal(damage_of(&region), WIRE_DAMAGE_NONE);
+#define DAMAGED(member, value, expected)                                                           \
+    do {                                                                                           \
+        __typeof__(member) before = member;                                                        \
+        member = value;                                                                            \
+        assert_int_equal(damage_of(&region), expected);                                            \
+        member = before;                                                                           \
+    } while (0)
+    DAMAGED(rules[0].fired, 3, WIRE_DAMAGE_FIRED);
+    DAMAGED(rules[1].fired, UINT64_MAX, WIRE_DAMAGE_FIRED);
+    DAMAGED(rules[0].reached, 0, WIRE_DAMAGE_FIRED);
+    DAMAGED(rules[1].reached, 1ull << 62, WIRE_DAMAGE_TIME);
+    DAMAGED(map->journal_head, UINT64_MAX, WIRE_DAMAGE_TIME);
+    DAMAGED(map->forks, 2, WIRE_DAMAGE_TIME);
+    DAMAGED(map->stack_set_lost, 1ull << 60, WIRE_DAMAGE_TIME);
+    DAMAGED(rules[0].fired, 0, WIRE_DAMAGE_RECORD);
+    DAMAGED(map->journal_head, 0, WIRE_DAMAGE_NONE); // as if it had died before the record
+    DAMAGED(map->processes, 0, WIRE_DAMAGE_RECORD);
+    DAMAGED(records[0].rule, 2, WIRE_DAMAGE_RECORD);
+    DAMAGED(records[0].kind, 17, WIRE_DAMAGE_RECORD);
+    DAMAGED(records[0].state, 17, WIRE_DAMAGE_RECORD);
+    DAMAGED(records[0].occurrence, 0, WIRE_DAMAGE_RECORD);
+    DAMAGED(records[0].occurrence, UINT64_MAX, WIRE_DAMAGE_RECORD);
+    DAMAGED(records[0].frame_count, WIRE_FRAMES + 1, WIRE_DAMAGE_RECORD);
+    DAMAGED(records[0].time_ns, UINT64_MAX - 5, WIRE_DAMAGE_RECORD);
+    DAMAGED(records[1].process_number, 2, WIRE_DAMAGE_RECORD);
+    DAMAGED(records[1].error, -7, WIRE_DAMAGE_RECORD);
+    rules[0].reached = 100;
+    DAMAGED(rules[0].fired, 3, WIRE_DAMAGE_RECORD); // two without a record, by one process
     region_close(&region);
 }
 
@@ -340,11 +412,12 @@ int main(void)
         cmocka_unit_test(the_plan_has_pages_of_its_own),
         cmocka_unit_test(stray_writes_are_undone),
         cmocka_unit_test(what_a_fork_waits_for_is_left_alone),
-        cmocka_unit_test(the_file_is_found_only_by_name),
+        cmocka_unit_test(the_file_is_for_its_owner),
         cmocka_unit_test(storage_is_there),
         cmocka_unit_test_setup_teardown(no_room_is_said, enter_scratch, leave_scratch),
         cmocka_unit_test_setup_teardown(a_journal_can_be_read_back, enter_scratch, leave_scratch),
         cmocka_unit_test(crashes_find_room_in_a_full_journal),
+        cmocka_unit_test(impossible_numbers_are_damage),
         cmocka_unit_test_setup_teardown(an_older_journal_stays_whole_for_its_readers, enter_scratch,
                                         leave_scratch),
         cmocka_unit_test_setup_teardown(places_that_cannot_be_written_are_named, enter_scratch,

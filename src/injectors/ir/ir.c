@@ -102,11 +102,11 @@ static struct error *prepare(void *data, struct shot *shot)
         .command = shot->command,
         .environment = shot->environment,
         .catch_crashes = true,
-        .coverage = self->has_file ? self->file.path : NULL,
+        .coverage = self->has_file ? &self->file : NULL,
     };
     TRY(runtime_session_prepare(self->session, &options));
     self->visible[0] = runtime_session_file(self->session);
-    self->visible[1] = self->has_file ? self->file.path : NULL;
+    self->visible[1] = runtime_session_coverage(self->session);
     shot->use_environment = runtime_session_environment(self->session);
     shot->visible = self->visible;
     return NULL;
@@ -132,6 +132,11 @@ static struct error *observe(void *data, const char *root, struct observation *o
     struct wire_view view;
     TRY(journal_reader_end_session(self->reader, self->session, root, self->no_rules, &view,
                                    observation));
+    if (self->has_file && observation->damage == WIRE_DAMAGE_NONE &&
+        !cover_file_add(&self->file, view.marks, view.region->mark_count, 1))
+        observation->damage = WIRE_DAMAGE_MARK;
+    if (observation->damage != WIRE_DAMAGE_NONE)
+        return self->profiles ? journal_reader_damage_error() : NULL;
     if (self->profiles)
         ir_shot_take_profile(self);
     return self->has_file ? ir_shot_take_hits(self, observation) : NULL;

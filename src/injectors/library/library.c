@@ -209,17 +209,14 @@ static struct error *prepare(void *self, struct shot *shot)
         .record_calls = library->is_reference || library->following != NULL,
         .record_stacks = library->is_reference &&
                          (library->plan.at == LIBRARY_STACK || library_tells_stacks(library)),
-        .coverage = library->covered != NULL ? library->covered->file.path : NULL,
+        .coverage = library->covered != NULL ? &library->covered->file : NULL,
     };
     TRY(runtime_session_prepare(library->session, &options));
     library->visible[0] = runtime_session_file(library->session);
     size_t shown = 1;
     if (library->lines->directory != NULL)
         library->visible[shown++] = library->lines->directory;
-    library->visible[shown] = library->covered != NULL ? library->covered->file.path : NULL;
-    if (library->covered != NULL)
-        cover_file_set_phase(&library->covered->file,
-                             library->is_reference ? STORE_BY_REFERENCE : STORE_BY_TRIAL);
+    library->visible[shown] = runtime_session_coverage(library->session);
     shot->use_environment = runtime_session_environment(library->session);
     shot->switches = runtime_session_file(library->session);
     shot->first_switch = runtime_session_rules(library->session);

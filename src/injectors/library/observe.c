@@ -89,6 +89,17 @@ struct injected_thread library_last_injected(void *self)
     return found;
 }
 
+// Adds what the run has reached to what all runs have.
+static void take_marks(const struct library *library, const struct wire_view *view,
+                       struct observation *observation)
+{
+    if (view->region->coverage == 0 || observation->damage != WIRE_DAMAGE_NONE)
+        return;
+    if (!cover_file_add(&library->covered->file, view->marks, view->region->mark_count,
+                        library->is_reference ? STORE_BY_REFERENCE : STORE_BY_TRIAL))
+        observation->damage = WIRE_DAMAGE_MARK;
+}
+
 struct error *library_observe(void *self, const char *root, struct observation *observation)
 {
     struct library *library = self;
@@ -97,6 +108,9 @@ struct error *library_observe(void *self, const char *root, struct observation *
     struct wire_view view;
     TRY(journal_reader_end_session(library->reader, library->session, root, scenario, &view,
                                    observation));
+    take_marks(library, &view, observation);
+    if (observation->damage != WIRE_DAMAGE_NONE)
+        return library->is_reference ? journal_reader_damage_error() : NULL;
     observation->plan_hash = runtime_session_plan_hash(library->session);
     library_note_errors(observation);
     if (library->is_reference)

@@ -30,7 +30,7 @@ static struct error *run_with(const struct ir_run *run, const struct cover_file 
                                                     .command = run->command,
                                                     .environment = environ,
                                                     .catch_crashes = true, // installs handlers
-                                                    .coverage = file->path};
+                                                    .coverage = file};
     TRY(runtime_session_prepare(session, &options));
     TRY(runtime_session_begin(session, ""));
     int status = 0;
@@ -43,6 +43,10 @@ static struct error *run_with(const struct ir_run *run, const struct cover_file 
         error = other;
     else
         error_free(other);
+    if (error == NULL && (view.damage != WIRE_DAMAGE_NONE ||
+                          !cover_file_add(file, view.marks, view.region->mark_count, 1)))
+        error = error_new("%s damaged the shared memory in which it is noted what is executed",
+                          run->command[0]);
     if (error == NULL)
         *ret_status = child_exit_status(status);
     return error;

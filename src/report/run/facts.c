@@ -15,6 +15,10 @@ static struct error *find_rule_states(struct facts *facts)
     facts->rule_states = calloc(view->rule_count + 1, sizeof *facts->rule_states);
     if (facts->rule_states == NULL)
         return error_no_memory();
+    for (uint32_t i = 0; view->damage != WIRE_DAMAGE_NONE && i < view->rule_count; i++)
+        facts->rule_states[i] = RULE_UNKNOWN;
+    if (view->damage != WIRE_DAMAGE_NONE)
+        return NULL;
     for (uint32_t i = 0; i < view->pattern_count; i++) {
         const uint32_t *refs = wire_view_rule_refs(view, &view->patterns[i]);
         for (uint32_t j = 0; j < view->patterns[i].rule_refs.count; j++)
@@ -39,9 +43,11 @@ struct error *facts_init(struct facts *facts, const struct wire_view *view, bool
         facts->injections += facts_record(facts, i, WIRE_RECORD_INJECTION) != NULL;
         facts->notes += facts_record(facts, i, WIRE_RECORD_NOTE) != NULL;
     }
-    for (uint32_t i = 0; i < view->rule_count; i++)
-        facts->fired += view->rule_states[i].fired;
-    facts->lost = view->region->journal_head - view->record_count;
+    if (view->damage == WIRE_DAMAGE_NONE) {
+        for (uint32_t i = 0; i < view->rule_count; i++)
+            facts->fired += view->rule_states[i].fired;
+        facts->lost = view->region->journal_head - view->record_count;
+    }
     return find_rule_states(facts);
 }
 
@@ -55,7 +61,8 @@ void facts_deinit(struct facts *facts)
 
 const char *facts_rule_state_name(enum rule_state state)
 {
-    static const char *const names[] = {"cannot-apply", "not-reached", "reached", "fired"};
+    static const char *const names[] = {"cannot-apply", "not-reached", "reached", "fired",
+                                        "unknown"};
     return names[state];
 }
 
@@ -82,6 +89,9 @@ static const struct {
     [WIRE_NOTE_DISARMED] = {"disarmed", "took the injection out of itself:"},
     [WIRE_NOTE_OUT_FAULT] = {"out-fault", "gave an output pointer that cannot be written to"},
     [WIRE_NOTE_MEMORY] = {"memory", "could not allocate"},
+    [WIRE_NOTE_NOT_ATTACHED] = {"not-attached",
+                                "changed its user and closed Ordeal's descriptor, so that Ordeal "
+                                "was not attached to"},
     [WIRE_NOTE_NOT_COVERED] = {"not-covered", "runs another file, whose coverage is not known, as"},
 };
 

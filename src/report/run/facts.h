@@ -18,6 +18,7 @@ enum rule_state {
     RULE_NOT_REACHED,
     RULE_REACHED,
     RULE_FIRED,
+    RULE_UNKNOWN, // the target has damaged the region
 };
 
 struct facts {

@@ -78,6 +78,8 @@ static void add_rules(struct page *page)
         if (state == RULE_CANNOT_APPLY)
             json_add_string(&page->builder, rule, "why",
                             why != NULL ? why : "no process imports such a function");
+        if (state == RULE_UNKNOWN)
+            continue;
         json_add_integer(&page->builder, rule, "reached", view->rule_states[i].reached);
         json_add_integer(&page->builder, rule, "fired", view->rule_states[i].fired);
     }
@@ -274,6 +276,10 @@ static void add_sandbox(struct page *page)
 static void add_journal(struct page *page)
 {
     const struct wire_view *view = page->facts.view;
+    if (view->damage != WIRE_DAMAGE_NONE) {
+        json_add_string(&page->builder, page->root, "damage", wire_damage_text(view->damage).name);
+        return;
+    }
     json_t *journal = json_add_object(&page->builder, page->root, "journal");
     json_add_integer(&page->builder, journal, "capacity", view->region->journal_capacity);
     json_add_integer(&page->builder, journal, "records", view->record_count);

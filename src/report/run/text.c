@@ -111,8 +111,10 @@ static struct error *put_outcome(struct page *page)
     uint64_t injected = page->facts.injections;
     if (page->facts.lost != 0 && page->facts.fired > injected)
         injected = page->facts.fired;
-    PUT(page, ", %llu %s injected, seed %llu\n", (unsigned long long)injected,
-        injected == 1 ? "fault" : "faults", (unsigned long long)page->facts.view->plan->seed);
+    if (page->facts.view->damage == WIRE_DAMAGE_NONE)
+        PUT(page, ", %llu %s injected", (unsigned long long)injected,
+            injected == 1 ? "fault" : "faults");
+    PUT(page, ", seed %llu\n", (unsigned long long)page->facts.view->plan->seed);
     return NULL;
 }
 
@@ -344,7 +346,7 @@ static struct error *put_crashes(struct page *page)
 
 static struct error *put_rule(struct page *page, uint32_t index)
 {
-    static const enum colour colours[] = {YELLOW, DIM, PLAIN, RED};
+    static const enum colour colours[] = {YELLOW, DIM, PLAIN, RED, YELLOW};
     const struct wire_view *view = page->facts.view;
     enum rule_state state = page->facts.rule_states[index];
     const struct wire_rule_state *counts = &view->rule_states[index];
@@ -361,6 +363,9 @@ static struct error *put_rule(struct page *page, uint32_t index)
         break;
     case RULE_FIRED:
         PUT(page, "  fired         ");
+        break;
+    case RULE_UNKNOWN:
+        PUT(page, "  unknown       ");
         break;
     }
     TRY(paint(page, PLAIN));
@@ -379,7 +384,7 @@ static struct error *put_rules(struct page *page)
 {
     // A scenario may have thousands of rules: show those that did something, and count the others.
     const struct wire_view *view = page->facts.view;
-    uint64_t hidden[RULE_FIRED + 1] = {0};
+    uint64_t hidden[RULE_UNKNOWN + 1] = {0};
     bool all = page->run->all || view->rule_count <= 50;
     if (view->rule_count != 0)
         PUT(page, "\n");
@@ -445,10 +450,24 @@ static struct error *put_notes(struct page *page)
     return NULL;
 }
 
+static struct error *put_damage(struct page *page)
+{
+    enum wire_damage damage = page->facts.view->damage;
+    if (damage == WIRE_DAMAGE_NONE)
+        return NULL;
+    TRY(put_warning_heading(page));
+    PUT(page,
+        "the command damaged the region, the shared memory in which Ordeal notes what happens: %s. "
+        "Nothing is known of what was injected.\n",
+        wire_damage_text(damage).meaning);
+    return NULL;
+}
+
 static struct error *put_warnings(struct page *page)
 {
     size_t before = page->text.size;
     PUT(page, "\n");
+    TRY(put_damage(page));
     TRY(put_cannot_apply(page));
     for (size_t i = 0; i < page->run->warning_count; i++) {
         TRY(put_warning_heading(page));
@@ -468,7 +487,8 @@ static struct error *put_warnings(struct page *page)
             (unsigned long long)page->facts.lost,
             page->facts.lost == 1 ? "record is" : "records are");
     }
-    if (page->facts.view->region->stack_set_lost != 0) {
+    if (page->facts.view->region->stack_set_lost != 0 &&
+        page->facts.view->damage == WIRE_DAMAGE_NONE) {
         TRY(put_warning_heading(page));
         PUT(page, "%llu call stacks found no room in the set of new_stack\n",
             (unsigned long long)page->facts.view->region->stack_set_lost);
