@@ -290,10 +290,31 @@ static struct error *add_second_faults(struct campaign *campaign)
     return campaign_load_schedule(campaign);
 }
 
+// Ends the campaign if the engine has given up. What has no result stays undone.
+static struct error *notice_failure(struct campaign *campaign, bool *ret_failed)
+{
+    const char *failure = campaign->engine->failure(campaign->workers);
+    *ret_failed = failure != NULL;
+    if (failure == NULL)
+        return NULL;
+    campaign->stopped_by = STORE_STOP_SLOTS;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(buffer_printf(
+        &text,
+        "the campaign stops: %s; is memory short, or does the workload kill processes "
+        "that are not its own? --resume runs what is left",
+        failure));
+    return campaign_warn(campaign, text.data);
+}
+
 struct error *campaign_loop(struct campaign *campaign)
 {
     campaign->next_interval_check = FIRST_INTERVAL_CHECK;
     for (;;) {
+        bool failed;
+        TRY(notice_failure(campaign, &failed));
+        if (failed)
+            break;
         if (campaign->stopped_by == STORE_STOP_NONE)
             campaign->stopped_by = reason_to_stop(campaign);
         if (campaign_interrupts(campaign) > 0)

@@ -233,12 +233,12 @@ static void campaign_deinit(struct campaign *campaign)
     words_deinit(&campaign->switchable);
 }
 
-// After an interrupt or too many invalid trials the campaign can be resumed. Every other end is
-// final.
+// After these the campaign can be resumed. Every other end is final.
 static enum store_state end_state(const struct campaign *campaign)
 {
-    bool go_on =
-        campaign->stopped_by == STORE_STOP_INTERRUPT || campaign->stopped_by == STORE_STOP_INVALID;
+    bool go_on = campaign->stopped_by == STORE_STOP_INTERRUPT ||
+                 campaign->stopped_by == STORE_STOP_INVALID ||
+                 campaign->stopped_by == STORE_STOP_SLOTS;
     return go_on ? STORE_INTERRUPTED : STORE_FINISHED;
 }
 

@@ -82,9 +82,13 @@ struct engine {
     _must_check_ struct error *(*withdraw)(void *self);
     // Waits for a result, at most `timeout_ns` or until a signal arrives. *ret_got is false if
     // there is none. Every job that was offered comes back once. A worker that is lost (it died or
-    // is stuck) is replaced, and its jobs come back as invalid, with the reason.
+    // is stuck) is replaced. The job that it was running is tried once more; if that worker is
+    // lost, too, it comes back as invalid, with the reason. Its other jobs are run by other
+    // workers.
     _must_check_ struct error *(*take)(void *self, uint64_t timeout_ns, bool *ret_got,
                                        struct engine_result *ret_result);
+    // Why there will be no more results, because a worker was lost again and again; or NULL.
+    const char *(*failure)(const void *self);
 };
 
 extern const struct engine *const engines[];        // ends with NULL

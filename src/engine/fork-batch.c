@@ -47,12 +47,19 @@ static bool is_stopped(const struct batch_run *run)
     return run->batch->stopped(run->batch->data);
 }
 
+static void begun(void *data, size_t index)
+{
+    const struct batch_run *run = data;
+    run->batch->running(run->batch->data, &run->batch->jobs[run->indexes[index]]);
+}
+
 static bool ended(void *data, size_t index, struct outcome_run *outcome)
 {
     struct batch_run *run = data;
     size_t job = run->indexes[index];
     struct engine_result result = {0};
     struct error *error = run->batch->judge(run->batch->data, outcome, &result);
+    run->batch->running(run->batch->data, NULL);
     if (error != NULL) {
         engine_result_deinit(&result);
         run->error = error;
@@ -68,6 +75,7 @@ static bool ended(void *data, size_t index, struct outcome_run *outcome)
 static void refused(void *data, size_t index)
 {
     struct batch_run *run = data;
+    run->batch->running(run->batch->data, NULL);
     run->states[run->indexes[index]] = REFUSED;
     run->reached++;
 }
@@ -113,12 +121,18 @@ static struct error *run_once(struct batch_run *run, struct fork_shot *shots, bo
     if (count < FORK_BATCH_LEAST)
         return NULL;
     run->reached = 0;
-    const struct shooting_branches branches = {
-        .shots = shots, .count = count, .ended = ended, .refused = refused, .data = run};
+    const struct shooting_branches branches = {.shots = shots,
+                                               .count = count,
+                                               .begun = begun,
+                                               .ended = ended,
+                                               .refused = refused,
+                                               .data = run};
     _cleanup_(outcome_run_deinit) struct outcome_run outcome = {0};
     enum wire_fork_refusal refusal;
-    TRY(shooting_branch(batch->shooting, &branches, reference_timeout_ns(batch->reference),
-                        &outcome, &refusal));
+    struct error *error = shooting_branch(
+        batch->shooting, &branches, reference_timeout_ns(batch->reference), &outcome, &refusal);
+    batch->running(batch->data, NULL); // if its copy did not end, it was ended with it
+    TRY(error);
     if (run->error != NULL)
         return TAKE(run->error);
     bool sound;

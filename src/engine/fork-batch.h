@@ -23,6 +23,8 @@ struct fork_batch {
     bool (*stopped)(void *data);
     // Runs a job in full.
     struct error *(*shoot)(void *data, const struct slot_job *job, struct engine_result *result);
+    // A forked copy of the workload that runs a job begins; NULL: it has ended.
+    void (*running)(void *data, const struct slot_job *job);
     // Judges the run of a forked copy of the workload.
     struct error *(*judge)(void *data, struct outcome_run *run, struct engine_result *result);
     void *data;

@@ -39,6 +39,11 @@ static struct error *shoot_or_invalid(void *data, const struct slot_job *job,
     return result->judgement.reason == NULL ? error_no_memory() : NULL;
 }
 
+static void note_running(void *data, const struct slot_job *job)
+{
+    slot_note_running(data, job);
+}
+
 static struct error *judge_run(void *data, struct outcome_run *run, struct engine_result *result)
 {
     return slot_judge(data, run, result);
@@ -62,6 +67,7 @@ static struct error *run_lot(struct slot *slot, struct lot *lot)
         .first = !slot->checked,
         .stopped = is_stopped,
         .shoot = shoot_or_invalid,
+        .running = note_running,
         .judge = judge_run,
         .data = slot,
     };

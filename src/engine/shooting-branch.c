@@ -29,10 +29,12 @@ static enum sandbox_branch branch_news(void *data, struct sandbox_result *result
     *ret_ran = news.resumed_ns != 0 && news.since_ns > news.resumed_ns
                    ? news.since_ns - news.resumed_ns
                    : 0;
-    if (news.kind != FORKING_ENDED)
-        return news.kind == FORKING_ASKED ? SANDBOX_BRANCH_WANTED : SANDBOX_BRANCH_NONE;
-    bool killed = WIFSIGNALED(news.status);
+    if (news.kind == FORKING_NOTHING)
+        return SANDBOX_BRANCH_NONE;
     shot_run->branch = shooting->injector->forks->which(shooting->self, news.rule);
+    if (news.kind == FORKING_ASKED)
+        return SANDBOX_BRANCH_WANTED;
+    bool killed = WIFSIGNALED(news.status);
     shot_run->branch_refused =
         news.refusal != WIRE_FORK_OK || (killed && WTERMSIG(news.status) == SIGSYS);
     *result = (struct sandbox_result){
@@ -46,7 +48,9 @@ static enum sandbox_branch branch_news(void *data, struct sandbox_result *result
 
 static void branch_begin(void *data)
 {
-    forking_grant(forking_of(data));
+    const struct shot_run *shot_run = data;
+    shot_run->branches->begun(shot_run->branches->data, shot_run->branch);
+    forking_grant(forking_of(shot_run));
 }
 
 static void branch_deny(void *data)

@@ -65,8 +65,8 @@ struct shot_run {
     size_t workload;      // index of the workload's step
     // Of many shots in one run:
     const struct shooting_branches *branches;
-    size_t branch;       // index of the branch that has ended
-    bool branch_refused; // and was no valid trial
+    size_t branch;       // index of the branch that is wanted or has ended
+    bool branch_refused; // it was no valid trial
     enum wire_fork_refusal refusal;
     // Under gdb:
     bool debugged;

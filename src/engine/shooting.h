@@ -38,10 +38,12 @@ _must_check_ struct error *shooting_run(struct shooting *shooting, const char *s
                                         uint64_t timeout_ns, struct outcome_run *ret_run);
 // Runs many shots in one run of the workload, as far as they suit the injector's `forks`; there are
 // no other steps. ended() takes the run of one shot, in the order in which the workload reaches
-// them; it returns false to end the run. *ret_run is what became of the workload itself.
+// them; it returns false to end the run. Before it, begun() is told. *ret_run is what became of the
+// workload itself.
 struct shooting_branches {
     const struct fork_shot *shots;
     size_t count;
+    void (*begun)(void *data, size_t index);
     bool (*ended)(void *data, size_t index, struct outcome_run *run);
     // The shot was no valid trial: it would have had effects outside, or there was no fork.
     void (*refused)(void *data, size_t index);

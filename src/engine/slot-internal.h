@@ -16,6 +16,7 @@ struct slot {
     const struct engine_task *task;
     struct shooting *shooting;
     int socket;
+    uint64_t *running; // as of slot_start()
     struct buffer in, out;
     size_t taken;   // size of the last message, which is at the start of `in`
     bool checked;   // a forked trial was checked by a full run
@@ -25,6 +26,8 @@ struct slot {
 // Receives one message to the start of slot->in. *ret_size is 0 when the controller has closed its
 // end.
 _must_check_ struct error *slot_receive(struct slot *slot, size_t *ret_size);
+// Lets the controller know which job is running, for the case that the slot dies; NULL: none.
+void slot_note_running(struct slot *slot, const struct slot_job *job);
 // Runs and judges a job in full. An error means that the shot could not be run.
 _must_check_ struct error *slot_shoot(struct slot *slot, const struct slot_job *job,
                                       struct engine_result *result);

@@ -59,6 +59,7 @@ static struct error *send_result(struct session *session, struct engine_result *
 {
     TRY(put_place(session, result));
     session->open = false;
+    slot_note_running(session->slot, NULL);
     return slot_send(session->slot, session->job, result, NULL);
 }
 
@@ -87,6 +88,7 @@ static struct error *next_job(struct session *session, int64_t *ret_rule)
     if (rule == session->count)
         return NULL;
     session->rounds++;
+    slot_note_running(session->slot, session->job);
     *ret_rule = (int64_t)rule;
     return NULL;
 }
@@ -138,6 +140,7 @@ struct error *session_run(struct slot *slot, struct slot_job *job, bool *ret_mor
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
     _cleanup_(engine_result_deinit) struct engine_result result = {0};
     uint32_t begun = 0;
+    slot_note_running(slot, job);
     struct error *error = shooting_serve(slot->shooting, &how, &run, &begun);
     *ret_more = false;
     if (session.error != NULL) {

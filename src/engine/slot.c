@@ -85,13 +85,22 @@ struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
     return NULL;
 }
 
+void slot_note_running(struct slot *slot, const struct slot_job *job)
+{
+    __atomic_store_n(slot->running, job != NULL ? job->tag + 1 : 0, __ATOMIC_RELEASE);
+}
+
 struct error *slot_shoot(struct slot *slot, const struct slot_job *job,
                          struct engine_result *result)
 {
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
-    TRY(shooting_run(slot->shooting, job->spec, job->seed,
-                     reference_timeout_ns(slot->task->reference), &run));
-    return slot_judge(slot, &run, result);
+    slot_note_running(slot, job);
+    struct error *error = shooting_run(slot->shooting, job->spec, job->seed,
+                                       reference_timeout_ns(slot->task->reference), &run);
+    if (error == NULL)
+        error = slot_judge(slot, &run, result);
+    slot_note_running(slot, NULL);
+    return error;
 }
 
 struct error *slot_send(struct slot *slot, const struct slot_job *job, struct engine_result *result,
@@ -213,7 +222,8 @@ static struct error *make_sockets(int *ret_ours, int *ret_theirs)
     return NULL;
 }
 
-struct error *slot_start(const struct engine_task *task, pid_t *ret_pid, int *ret_socket)
+struct error *slot_start(const struct engine_task *task, uint64_t *running, pid_t *ret_pid,
+                         int *ret_socket)
 {
     _cleanup_close_ int ours = -1;
     _cleanup_close_ int theirs = -1;
@@ -222,7 +232,7 @@ struct error *slot_start(const struct engine_task *task, pid_t *ret_pid, int *re
     if (pid < 0)
         return error_from_errno(errno, "cannot start a job slot");
     if (pid == 0) {
-        struct slot slot = {.task = task, .socket = theirs};
+        struct slot slot = {.task = task, .socket = theirs, .running = running};
         slot_main(&slot, controller);
         _exit(0); // without the controller's exit handlers and buffers
     }

@@ -8,8 +8,9 @@
 #include <sys/types.h>
 
 // Forks a job slot. *ret_socket is the controller's end of its socket; the caller closes it. The
-// slot ends when it is closed.
-_must_check_ struct error *slot_start(const struct engine_task *task, pid_t *ret_pid,
-                                      int *ret_socket);
+// slot ends when it is closed. *running is in shared memory: the slot keeps there the tag of the
+// job that it is running, plus 1, or 0 for none.
+_must_check_ struct error *slot_start(const struct engine_task *task, uint64_t *running,
+                                      pid_t *ret_pid, int *ret_socket);
 
 #endif

@@ -123,11 +123,31 @@ static struct error *check_transaction(struct store *store)
     return NULL;
 }
 
+bool store_has_moved(struct store *store)
+{
+    int moved = 0;
+    return sqlite3_file_control(store->database, "main", SQLITE_FCNTL_HAS_MOVED, &moved) ==
+               SQLITE_OK &&
+           moved != 0;
+}
+
+// What is written to a file without its name is lost, or found by nobody.
+static struct error *check_name(struct store *store)
+{
+    if (store->mode == STORE_READ || !store_has_moved(store))
+        return NULL;
+    return error_new("%s: the file was removed, renamed or replaced while it was being written; "
+                     "what is stored from now on would be lost",
+                     store->path);
+}
+
 struct error *store_commit(struct store *store)
 {
     if (!store->in_transaction)
         return error_new("%s: no transaction is open", store->path);
     struct error *error = check_transaction(store);
+    if (error == NULL)
+        error = check_name(store);
     if (error == NULL)
         error = store_execute(store, "COMMIT");
     if (error != NULL)

@@ -30,7 +30,7 @@ const struct enum_names state_names = {"state of a campaign", states, STORE_STAT
 static const char *const stops[STORE_STOPS] = {
     [STORE_STOP_TIME] = "time budget",       [STORE_STOP_TRIALS] = "max trials",
     [STORE_STOP_INTERVAL] = "interval",      [STORE_STOP_INTERRUPT] = "interrupt",
-    [STORE_STOP_INVALID] = "invalid trials",
+    [STORE_STOP_INVALID] = "invalid trials", [STORE_STOP_SLOTS] = "dead job slots",
 };
 const struct enum_names stop_names = {"reason to stop", stops, STORE_STOPS};
 

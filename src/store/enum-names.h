@@ -24,6 +24,7 @@ enum store_stop {
     STORE_STOP_INTERVAL,
     STORE_STOP_INTERRUPT,
     STORE_STOP_INVALID,
+    STORE_STOP_SLOTS, // a job slot died again and again
     STORE_STOPS
 };
 

@@ -63,6 +63,7 @@ enum query {
 struct store {
     sqlite3 *database;
     char *path; // as the user named it
+    char *file; // the same without links: names of the files beside it begin so
     enum store_mode mode;
     struct store_lock *lock;
     pid_t owner;
@@ -73,6 +74,8 @@ struct store {
 
 // The error for an SQLite result code of this connection, in words for the user.
 _must_check_ struct error *store_sqlite_error(struct store *store, int code);
+// Whether the name leads to another file by now, or to none.
+bool store_has_moved(struct store *store);
 
 // Runs statements without parameters or results; reads a pragma that is a number.
 _must_check_ struct error *store_execute(struct store *store, const char *sql);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The lock that allows one writer. It is a POSIX record lock, because flock() and
-// open-file-description locks are inherited by fork(): a job slot that briefly outlives its killed
-// controller would keep the file from being resumed. The content of the lock file is only used for
-// the error message.
+// The lock that allows one writer. It is on two files: on PATH-lock, which says who has it, and on
+// the database itself, which may have other names (it was renamed, or mounted twice). Both are
+// POSIX record locks, because flock() and open-file-description locks are inherited by fork(): a
+// job slot that briefly outlives its killed controller would keep the file from being resumed. The
+// content of the lock file is only used for the error message.
 #include "store/lock.h"
 
 #include "base/cleanup.h"
@@ -10,10 +11,15 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+
+// The byte of the database that is locked: far beyond its end and those that SQLite locks.
+#define LOCKED_BYTE (INT64_C(1) << 62)
 
 struct store_lock {
     struct store_lock *next;
@@ -22,6 +28,9 @@ struct store_lock {
     pid_t owner;
     dev_t device;
     ino_t inode;
+    int database; // its descriptor; SQLite has others
+    dev_t database_device;
+    ino_t database_inode;
 };
 
 // A record lock does not stop the process that holds it, and closing any descriptor of the file
@@ -36,9 +45,94 @@ static bool is_held(const char *path)
     if (stat(path, &facts) != 0)
         return false;
     for (const struct store_lock *lock = held; lock != NULL; lock = lock->next)
-        if (lock->owner == getpid() && lock->device == facts.st_dev && lock->inode == facts.st_ino)
+        if (lock->owner == getpid() &&
+            ((lock->device == facts.st_dev && lock->inode == facts.st_ino) ||
+             (lock->database_device == facts.st_dev && lock->database_inode == facts.st_ino)))
             return true;
     return false;
+}
+
+static struct flock byte_lock(void)
+{
+    return (struct flock){
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCKED_BYTE, .l_len = 1};
+}
+
+// The process is unknown if it is in another process namespace.
+static struct error *refuse_other_name(const char *path, pid_t owner)
+{
+    char who[40] = "";
+    if (owner > 0)
+        snprintf(who, sizeof who, ": process %d", (int)owner);
+    return error_new("%s: another controller is writing to this file under another name%s; the "
+                     "file was linked, renamed or mounted twice",
+                     path, who);
+}
+
+// With several names, SQLite would have a log for each, and none would be complete.
+static struct error *check_links(const char *path, const struct stat *facts)
+{
+    if (facts->st_nlink <= 1)
+        return NULL;
+    return error_new("%s: the file has %lu names (hard links); commits under one of them would be "
+                     "missing under the others: use a copy (cp %s COPY), or remove the other names",
+                     path, (unsigned long)facts->st_nlink, path);
+}
+
+static struct error *lock_database(const char *path, struct store_lock *lock)
+{
+    if (is_held(path))
+        return error_new("%s: this process is writing to it already, under another name", path);
+    _cleanup_close_ int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat facts;
+    if (descriptor < 0 || fstat(descriptor, &facts) != 0)
+        return error_from_errno(errno, "%s: cannot be opened", path);
+    TRY(check_links(path, &facts));
+    struct flock byte = byte_lock();
+    if (fcntl(descriptor, F_SETLK, &byte) != 0) {
+        int code = errno;
+        if (code != EACCES && code != EAGAIN)
+            return error_from_errno(code, "%s: cannot be locked", path);
+        bool known = fcntl(descriptor, F_GETLK, &byte) == 0 && byte.l_type != F_UNLCK;
+        return refuse_other_name(path, known ? byte.l_pid : 0);
+    }
+    lock->database_device = facts.st_dev;
+    lock->database_inode = facts.st_ino;
+    lock->database = descriptor;
+    descriptor = -1;
+    return NULL;
+}
+
+// Who has a lock on the file, 0 for nobody, -1 for somebody in another process namespace. The file
+// must not be one of ours: closing it would end its locks.
+static pid_t owner_of(const char *path, const struct flock *wanted)
+{
+    _cleanup_close_ int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct flock lock = *wanted;
+    if (descriptor < 0 || fcntl(descriptor, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
+        return 0;
+    return lock.l_pid > 0 ? lock.l_pid : -1;
+}
+
+// A lock file that we may not read belongs to another user. Then only he can know.
+static bool is_readable(const char *path)
+{
+    return access(path, R_OK) == 0 || errno == ENOENT;
+}
+
+// A writer locks the file beside the name that it uses first, and the database then.
+struct error *store_lock_check_name(const char *path)
+{
+    char name[PATH_MAX];
+    const struct flock byte = byte_lock(), whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int size = snprintf(name, sizeof name, "%s-lock", path);
+    if (size < 0 || (size_t)size >= sizeof name)
+        return NULL; // nobody can have locked it
+    pthread_mutex_lock(&mutex);
+    pid_t writer = is_held(path) ? 0 : owner_of(path, &byte);
+    pid_t namesake = writer != 0 ? owner_of(name, &whole) : 0;
+    pthread_mutex_unlock(&mutex);
+    return writer != namesake && is_readable(name) ? refuse_other_name(path, writer) : NULL;
 }
 
 // Says who holds the lock: "process 17 on host". The file may hold any bytes.
@@ -118,6 +212,13 @@ struct error *store_lock_take(const char *path, struct store_lock **ret_lock)
     struct stat facts;
     struct error *error = try_take(name, &lock->descriptor, &facts);
     if (error == NULL) {
+        error = lock_database(path, lock);
+        if (error != NULL) {
+            unlink(name);
+            close(lock->descriptor);
+        }
+    }
+    if (error == NULL) {
         lock->owner = getpid();
         lock->device = facts.st_dev;
         lock->inode = facts.st_ino;
@@ -142,6 +243,7 @@ void store_lock_release(struct store_lock *lock)
             *at = lock->next;
             break;
         }
+    close(lock->database);
     unlink(lock->path);
     close(lock->descriptor);
     pthread_mutex_unlock(&mutex);

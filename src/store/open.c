@@ -77,6 +77,10 @@ static struct error *connect(struct store *store, const char *options)
     // The file may come from anywhere: do not trust its schema.
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    free(store->file);
+    store->file = strdup(sqlite3_db_filename(store->database, "main"));
+    if (store->file == NULL)
+        return error_no_memory();
     TRY(store_execute(store, "PRAGMA cell_size_check = ON"));
     return older_prepare(store);
 }
@@ -108,8 +112,15 @@ static bool has_log(struct store *store)
 {
     char name[4200];
     struct stat facts;
-    int size = snprintf(name, sizeof name, "%s-wal", store->path);
+    int size = snprintf(name, sizeof name, "%s-wal", store->file);
     return size < (int)sizeof name && stat(name, &facts) == 0 && facts.st_size > 0;
+}
+
+// Checks that the file is not in use under another name, before SQLite makes files beside this one.
+static struct error *check_names(const struct store *store)
+{
+    _cleanup_free_ char *real = realpath(store->path, NULL);
+    return real != NULL ? store_lock_check_name(real) : NULL;
 }
 
 // A reader needs shared memory beside the file. Where it may not create that, no writer can be
@@ -117,6 +128,7 @@ static bool has_log(struct store *store)
 static struct error *open_to_read(struct store *store)
 {
     int64_t version;
+    TRY(check_names(store));
     TRY(connect(store, ""));
     struct error *error = check_schema(store, &version);
     int code = sqlite3_errcode(store->database) & 0xff;
@@ -189,31 +201,28 @@ static bool is_missing(const char *path)
     return lstat(path, &facts) != 0 && errno == ENOENT;
 }
 
-// Whether the name leads to another file by now.
-static bool has_moved(struct store *store)
+// Until we hold the lock, whoever created the file, or found ours, may discard it. So try again.
+static struct error *try_connect_and_lock(struct store *store)
 {
-    int moved = 0;
-    return sqlite3_file_control(store->database, "main", SQLITE_FCNTL_HAS_MOVED, &moved) ==
-               SQLITE_OK &&
-           moved != 0;
+    TRY(make_private(store));
+    TRY(check_names(store));
+    TRY(connect(store, ""));
+    if (sqlite3_db_readonly(store->database, "main") != 0)
+        return error_new("%s: cannot be written", store->path);
+    // Lock by the name without links: the lock must not depend on how the user named the file.
+    return store_lock_take(store->file, &store->lock);
 }
 
-// Until we hold the lock, whoever created the file, or found ours, may discard it. So try again.
 static struct error *connect_and_lock(struct store *store)
 {
     for (unsigned tries = 0; tries < MOST_TRIES; tries++) {
-        TRY(make_private(store));
-        struct error *error = connect(store, "");
+        struct error *error = try_connect_and_lock(store);
         if (error != NULL && is_missing(store->path)) {
             error_free(error);
             continue;
         }
         TRY(error);
-        if (sqlite3_db_readonly(store->database, "main") != 0)
-            return error_new("%s: cannot be written", store->path);
-        // Lock by the name without links: the lock must not depend on how the user named the file.
-        TRY(store_lock_take(sqlite3_db_filename(store->database, "main"), &store->lock));
-        if (!has_moved(store))
+        if (!store_has_moved(store))
             return NULL;
         store_lock_release(TAKE(store->lock));
     }
@@ -245,7 +254,7 @@ static void each_file(const struct store *store, unsigned count, void (*file)(co
     static const char *const endings[ALL_FILES] = {"", "-wal", "-shm", "-lock"};
     for (unsigned i = 0; i < count; i++) {
         char name[PATH_MAX];
-        int size = snprintf(name, sizeof name, "%s%s", store->path, endings[i]);
+        int size = snprintf(name, sizeof name, "%s%s", store->file, endings[i]);
         if (size > 0 && (size_t)size < sizeof name)
             file(name);
     }
@@ -256,6 +265,14 @@ static void remove_file(const char *path)
     unlink(path);
 }
 
+// SQLite leaves the log of a file that has moved as it is. What was committed must go with the
+// file, and must not be taken for the log of another file of this name.
+static void empty_log_of_moved(struct store *store)
+{
+    if (store->mode == STORE_WRITE && store->lock != NULL && store_has_moved(store))
+        sqlite3_wal_checkpoint_v2(store->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
 static void close_file(struct store *store, bool discard)
 {
     if (store == NULL)
@@ -263,17 +280,19 @@ static void close_file(struct store *store, bool discard)
     // A forked child must not clean up the connection that its parent still uses.
     if (store->owner != getpid())
         return;
-    if (store->path != NULL)
+    if (store->file != NULL)
         each_file(store, ALL_FILES, protected_files_remove);
     store_rollback(store);
     for (unsigned i = 0; i < QUERIES; i++)
         sqlite3_finalize(store->idle[i]);
+    empty_log_of_moved(store);
     sqlite3_close(store->database);
     // Remove the files while the lock is held: afterwards they may be somebody else's. A reader may
     // still have them open.
-    if (discard)
+    if (discard && store->file != NULL)
         each_file(store, DATA_FILES, remove_file);
     store_lock_release(store->lock);
+    free(store->file);
     free(store->path);
     free(store);
 }
@@ -292,7 +311,7 @@ struct error *store_open(const char *path, enum store_mode mode, struct store **
     bool empty = false;
     struct error *error = mode == STORE_READ ? open_to_read(store) : open_to_write(store, &empty);
     if (error != NULL) { // on a full disk, for instance
-        bool discard = empty && store->made && !has_moved(store);
+        bool discard = empty && store->made && !store_has_moved(store);
         close_file(TAKE(store), discard);
         return error;
     }
@@ -318,7 +337,7 @@ void store_discard(struct store *store)
         return;
     bool any = false;
     struct error *error = store_each_campaign(store, note_any, &any);
-    close_file(store, error == NULL && !any && store->made && !has_moved(store));
+    close_file(store, error == NULL && !any && store->made && !store_has_moved(store));
     error_free(error);
 }
 

@@ -75,6 +75,8 @@ static struct error *add_limits_of_end(struct campaign_facts *facts)
         [STORE_STOP_TIME] = {"Ended when its time was over", " --time-budget TIME"},
         [STORE_STOP_INTERRUPT] = {"Interrupted", ""},
         [STORE_STOP_INVALID] = {"Stopped because trials could not be run", ""},
+        [STORE_STOP_SLOTS] = {"Stopped because a process that leads trials died again and again",
+                              ""},
     };
     const struct store_campaign *campaign = &facts->campaign;
     uint64_t all = campaign_trial_count(&facts->counts);
