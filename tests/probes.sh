@@ -49,3 +49,13 @@ no_gdb() {
         echo "it cannot stop a program"
     fi
 }
+# gdb that can stop a process which it did not start.
+no_gdb_attached() {
+    if ! command -v gdb >/dev/null; then
+        echo "gdb is not installed"
+        return
+    fi
+    sleep 60 &
+    gdb -nx -batch -p $! -ex 'info program' 2>&1 | grep -q 'It stopped\|stopped at' || echo "gdb cannot attach"
+    kill $!
+}
