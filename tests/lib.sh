@@ -6,7 +6,9 @@
 #   victim NAME [FLAGS…]       compile tests/victims/NAME.{c,cc,rs} to ./NAME (or copy NAME.{py,pl,sh})
 #   library STEM-REST [FLAGS…] compile tests/victims/STEM-REST.{c,cc} to ./libSTEM.so
 #   trigger NAME [SOURCE]      compile a plug-in trigger to ./NAME.so
-#   ordeal ARGUMENTS…          run ordeal; sets $status, fills ./out and ./err
+#   ordeal ARGUMENTS…          run ordeal; sets $status, fills ./out and ./err. Trials of test and campaign
+#                              get the best sandbox there is; to run "$ORDEAL" itself, add
+#                              "${best_sandbox[@]}" to its options
 #   trial ARGUMENTS…           run `ordeal run --json …`, report in ./report; likewise
 #   expect JQ-EXPRESSION       must be true of ./report
 #   expect_status N, expect_out TEXT, expect_err TEXT     TEXT is a part of the output, literally
@@ -14,6 +16,8 @@
 #   expect_verdicts LINES      verdicts of the trials in ./ordeal.db, with counts: "2 crash"
 #   expect_reason TEXT         a part of the reason of one of them
 #   eventually COMMAND…        waits until it is true, as long as the test may take
+#   needs THING [COMMAND…]     skips the test if the machine refuses it: overlay, mounts,
+#                              user-namespaces, other-users, gdb, gdb-attached; tests/probes.sh tries it
 #   skip WHY, fail WHY
 #
 # Lines `# timeout: SECONDS`, `# slow`, `# unsanitized`, `# runtime only` at the top of a test are for
@@ -24,6 +28,14 @@ umask 022
 unset LD_PRELOAD LD_LIBRARY_PATH LD_BIND_NOW ASAN_OPTIONS DEBUGINFOD_URLS NO_COLOR
 ORDEAL=$ORDEAL_BUILD/src/cli/ordeal
 victims=$ORDEAL_TESTS/victims
+# Where there can be no private view of the file system, a copy of the working directory is used only
+# if the user says so.
+best_sandbox=()
+if [ -n "$ORDEAL_NO_OVERLAY" ]; then
+    best_sandbox=(--sandbox copy)
+fi
+# shellcheck source=tests/probes.sh
+. "$ORDEAL_TESTS/probes.sh"
 sanitized=0
 if [[ $ORDEAL_BUILD == *sanitize* ]]; then
     sanitized=1
@@ -66,6 +78,15 @@ skip() {
     echo "$*"
     trap - ERR
     exit 77
+}
+needs() {
+    local why
+    if [ "$1" = overlay ]; then
+        why=$ORDEAL_NO_OVERLAY
+    else
+        why=$("no_${1//-/_}" "${@:2}")
+    fi
+    [ -z "$why" ] || skip "needs ${1//-/ }: $why"
 }
 
 # directive FILE WORD: what a victim asks for in a comment `WORD: …` in its first lines.
@@ -140,9 +161,17 @@ eventually() {
     done
 }
 
+# names_sandbox ARGUMENTS…: whether they say which sandbox is meant, or the campaign in the store does.
+names_sandbox() {
+    [[ " ${*//-- */} " =~ \ (--sandbox|--resume|--set\ sandbox.kind=) ]]
+}
 ordeal() {
+    local options=()
+    if [[ ${1-} == @(test|campaign) ]] && ! names_sandbox "$@"; then
+        options=("${best_sandbox[@]}")
+    fi
     status=0
-    "$ORDEAL" "$@" >out 2>err || status=$?
+    "$ORDEAL" "${@:1:1}" "${options[@]}" "${@:2}" >out 2>err || status=$?
     if [ $sanitized = 1 ] && grep -qE 'AddressSanitizer|LeakSanitizer|runtime error:' err; then
         fail "sanitizer report from: ordeal $*"
     fi

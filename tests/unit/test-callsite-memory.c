@@ -5,6 +5,7 @@
 
 #include "callsite-help.h"
 #include "isa/need.h"
+#include "skip.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static void test_memory(void **state)
 {
     char directory[] = "/tmp/ordeal-unit.XXXXXX", library[512], command[1200];
     if (getenv("ORDEAL_SOURCE_ROOT") == NULL)
-        skip();
+        skip_because("ORDEAL_SOURCE_ROOT is not set; scripts/unit sets it");
     assert_non_null(mkdtemp(directory));
     snprintf(library, sizeof library, "%s/lib.so", directory);
     snprintf(command, sizeof command,

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "dwarf/symbolizer.h"
+#include "skip.h"
 #include "victim.h"
 
 #include <dlfcn.h>
@@ -124,7 +125,7 @@ static void stripped_with_and_without_a_debug_file(void **state)
 static void mangled_names(void **state)
 {
     if (!victim_has("g++"))
-        skip();
+        skip_because("g++ is not installed");
     victim_build(
         "g++", "cpp.so",
         "namespace ns { struct C { int m(void (*call)(void *), long); };\n"

@@ -70,12 +70,12 @@ static void original(void)
         0);
 }
 
-static const enum sandbox_kind kinds[] = {SANDBOX_NONE, SANDBOX_COPY, SANDBOX_OVERLAY};
 static void each(const char *script, const char *expected)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    EACH_KIND(kind)
+    {
         original();
-        changes(kinds[i], script, expected);
+        changes(kind, script, expected);
     }
 }
 
@@ -132,7 +132,7 @@ static void ignored_patterns(void **state)
 static void everywhere(void **state)
 {
     if (geteuid() != 0)
-        skip();
+        skip_because("only root may write there");
     original();
     changes(
         SANDBOX_OVERLAY,
@@ -245,9 +245,10 @@ static void after(void *data, struct sandbox *sandbox, const struct sandbox_resu
 
 static void between_steps(void **state)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    EACH_KIND(kind)
+    {
         original();
-        struct sandbox *sandbox = make(kinds[i], NULL, false);
+        struct sandbox *sandbox = make(kind, NULL, false);
         struct sandbox_step steps[] = {{SCRIPT("echo a > new"), .before = before, .after = after},
                                        {SCRIPT("echo b > new; rm four"), .after = after}};
         struct sandbox_result results[2];
@@ -266,11 +267,12 @@ static void between_steps(void **state)
 
 static void only_none_touches_the_original(void **state)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    EACH_KIND(kind)
+    {
         original();
-        prints(kinds[i], "rm -r a; echo x > four; cat four", "x\n");
-        assert_int_equal(access("a/one", F_OK) == 0, kinds[i] != SANDBOX_NONE);
-        holds("four", kinds[i] == SANDBOX_NONE ? "x\n" : "4\n");
+        prints(kind, "rm -r a; echo x > four; cat four", "x\n");
+        assert_int_equal(access("a/one", F_OK) == 0, kind != SANDBOX_NONE);
+        holds("four", kind == SANDBOX_NONE ? "x\n" : "4\n");
     }
 }
 

@@ -5,11 +5,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-static const enum sandbox_kind kinds[] = {SANDBOX_NONE, SANDBOX_COPY, SANDBOX_OVERLAY};
-#define EACH_KIND(kind)                                                                            \
-    for (size_t each_ = 0; each_ < sizeof kinds / sizeof *kinds; each_++)                          \
-        for (enum sandbox_kind kind = kinds[each_], once_ = 1; once_; once_ = 0)
-
 static void endings(void **state)
 {
     EACH_KIND(kind)

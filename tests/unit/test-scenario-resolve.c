@@ -2,6 +2,7 @@
 // Where queries are in a module, checked against the truth: the module is loaded into the test,
 // called, and from inside the call its caller's address is compared with the answer.
 #include "resolve-help.h"
+#include "skip.h"
 
 #include <time.h>
 
@@ -212,7 +213,7 @@ static void exact_ranges(void **state)
 static void cplusplus_names(void **state)
 {
     if (!victim_has("g++"))
-        skip();
+        skip_because("g++ is not installed");
     victim_build("g++", "names.so",
                  "namespace ns { struct C { int m(int); int operator()(int); C(); ~C(); };\n"
                  "int C::m(int a) { return a; } C::C() { } C::~C() { }\n"

@@ -3,6 +3,7 @@
 // called, and from inside the call its frames are walked and the answers followed as the runtime
 // follows them.
 #include "resolve-help.h"
+#include "skip.h"
 
 #include <unwind.h>
 
@@ -297,7 +298,7 @@ static void variables_in(const char *compiler, const char *options, bool optimis
 static void variables_of_gcc(void **state)
 {
     if (!victim_has("gcc"))
-        skip();
+        skip_because("gcc is not installed");
     variables_in("gcc", "-g -O0", false);
     variables_in("gcc", "-g -O2", true);
     variables_in("gcc", "-g -O1 -fomit-frame-pointer", true);
@@ -311,7 +312,7 @@ static void variables_of_gcc(void **state)
 static void variables_of_clang(void **state)
 {
     if (!victim_has("clang"))
-        skip();
+        skip_because("clang is not installed");
     variables_in("clang", "-g -O0", false);
     variables_in("clang", "-g -O2", true);
     variables_in("clang", "-gdwarf-4 -O1", true);

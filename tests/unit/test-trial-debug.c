@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Trials under gdb: it stops where the fault is injected, and shows the target's stack.
+#include "skip.h"
 #include "trial-help.h"
 
 #include "trial/debug.h"
@@ -82,17 +83,17 @@ static void has(const struct session *session, const char *part)
         fail_msg("'%s' is not in:\n%s", part, session->output.data);
 }
 
-static bool have_gdb(void)
+static void needs_gdb(void)
 {
-    return system("command -v gdb >/dev/null") == 0;
+    if (system("gdb -nx -batch -ex starti /bin/true 2>&1 | grep -q 'Program stopped'") != 0)
+        skip_because("gdb cannot stop a program here");
 }
 
 static void it_stops_at_the_injection(void **state)
 {
     struct session session;
     char *command[] = {(char *)"./victim", (char *)"two words", (char *)"it's $HOME", NULL};
-    if (!have_gdb())
-        skip();
+    needs_gdb();
     write_text("victim.c",
                "#include <stdio.h>\n#include <unistd.h>\n"
                "static int inner(void) { return getppid() == 77; }\n"
@@ -118,8 +119,7 @@ static void children_are_followed(void **state)
 {
     struct session session;
     char *command[] = {(char *)"./parent", NULL};
-    if (!have_gdb())
-        skip();
+    needs_gdb();
     write_text("parent.c",
                "#include <sys/wait.h>\n#include <unistd.h>\n"
                "static int child(void) { return getppid() == 77 ? 0 : 1; }\n"
