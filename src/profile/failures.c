@@ -25,7 +25,8 @@ struct picture {
     bool zero, one;          // such a constant is a result
     bool negative, positive; // such constants are results
     bool negative_sets_errno, zero_sets_errno;
-    bool numbers; // error numbers as a result
+    bool numbers;         // error numbers as a result
+    bool negated_numbers; // such with a minus
     unsigned distinct_positive, distinct_negative;
     int64_t largest;
     // Returned after a callee failed. What is returned after a failure is likely to be one.
@@ -98,6 +99,12 @@ static void see_constant(struct picture *picture, const struct summary *summary,
         ++*(number > 0 ? &picture->distinct_positive : &picture->distinct_negative);
 }
 
+// -errno is an error number, whatever errno was before. errno may be 0.
+static bool is_numbers(const struct value *result)
+{
+    return result->kind == VALUE_ERRORS || (result->kind == VALUE_ERROR && result->negative);
+}
+
 static struct picture picture_of(const struct summary *summary, unsigned hints, const char *name)
 {
     struct picture picture = {.summary = summary,
@@ -111,8 +118,8 @@ static struct picture picture_of(const struct summary *summary, unsigned hints, 
         const struct return_outcome *outcome = &summary->outcomes.items[i];
         if (outcome->result.kind == VALUE_CONSTANT)
             see_constant(&picture, summary, i);
-        else if (outcome->result.kind == VALUE_ERRORS)
-            picture.numbers = true;
+        else if (is_numbers(&outcome->result))
+            *(outcome->result.negative ? &picture.negated_numbers : &picture.numbers) = true;
         else
             picture.other = true;
     }
@@ -169,7 +176,7 @@ static struct rating judge_negative(const struct picture *picture,
         bool fails = outcome->result.number < -1 || acts;
         return (struct rating){fails && small ? 55 : 25, FAILURE_NEGATIVE};
     }
-    if (picture->other || picture->zero || picture->positive)
+    if (picture->other || picture->zero || picture->positive || picture->negated_numbers)
         return (struct rating){small ? 85 : 40, FAILURE_NEGATIVE};
     return (struct rating){small ? 60 : 25, FAILURE_ALONE};
 }
@@ -216,7 +223,7 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return (struct rating){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
     if (fails_beside_negative(picture))
         return (struct rating){60, FAILURE_TRUTH};
-    if (picture->negative || picture->numbers)
+    if (picture->negative || picture->numbers || picture->negated_numbers)
         return (struct rating){0, FAILURE_NULL};
     if (picture->one && picture->distinct_positive == 1 && !picture->other)
         return judge_truth(picture, error);
@@ -240,8 +247,10 @@ static struct rating judge_positive(const struct picture *picture,
     int64_t number = outcome->result.number;
     if (picture->pointer)
         return (struct rating){0, FAILURE_CODE};
-    if (picture->numbers && number < ERROR_NUMBERS)
+    if (picture->numbers && !picture->negative && number < ERROR_NUMBERS)
         return (struct rating){70, FAILURE_ERROR_NUMBERS};
+    if (picture->negated_numbers)
+        return (struct rating){0, FAILURE_CODE};
     if (picture->negative && !picture->other && !picture->zero_after && !picture->compares &&
         !picture->asks &&
         after_failure(picture, number, number == 1 || picture->distinct_positive > 2))
@@ -285,11 +294,19 @@ static unsigned doubt(unsigned hints, bool error, unsigned confidence)
     return passed && !error ? confidence * 3 / 5 : confidence;
 }
 
+// Who has negative codes does not return positive error numbers: they were lost track of.
+static unsigned rate_numbers(const struct picture *picture, const struct return_outcome *outcome)
+{
+    if (outcome->result.negative)
+        return 90;
+    return picture->negated_numbers || picture->negative ? 40 : 80;
+}
+
 static struct rating judge(const struct picture *picture, const struct return_outcome *outcome)
 {
     struct rating rating = {0};
-    if (outcome->result.kind == VALUE_ERRORS)
-        rating = (struct rating){outcome->result.negative ? 90 : 80, FAILURE_ERROR_NUMBERS};
+    if (is_numbers(&outcome->result))
+        rating = (struct rating){rate_numbers(picture, outcome), FAILURE_ERROR_NUMBERS};
     else if (outcome->result.kind != VALUE_CONSTANT)
         return rating;
     else if (outcome->result.number < 0)
@@ -351,6 +368,9 @@ static struct error *add(struct failures *failures, const struct return_outcome 
                               .evidence = outcome->evidence,
                               .confidence = (uint8_t)rating.confidence,
                               .reason = (uint8_t)rating.reason};
+    if (added->result.kind == VALUE_ERROR)
+        added->result = (struct value){.kind = VALUE_ERRORS, .negative = added->result.negative};
+    added->result_open = added->result.kind == VALUE_ERRORS && added->result.set == 0;
     for (unsigned i = 0; i < added->effect_count; i++)
         added->effects[i] = outcome->effects[i];
     return NULL;
