@@ -21,6 +21,7 @@ struct picture {
     unsigned hints;
     bool pointer, wide, narrow;
     bool asks, compares;     // according to its name
+    bool asks_error;         // likewise: its results are about an error that was before
     bool other;              // a result that is not a constant
     bool zero, one;          // such a constant is a result
     bool negative, positive; // such constants are results
@@ -113,7 +114,8 @@ static struct picture picture_of(const struct summary *summary, unsigned hints, 
                               .wide = hints_say_wide(hints),
                               .narrow = hints_say_narrow(hints),
                               .asks = name_is_predicate(name),
-                              .compares = name_is_comparison(name)};
+                              .compares = name_is_comparison(name),
+                              .asks_error = name_asks_error(name)};
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         const struct return_outcome *outcome = &summary->outcomes.items[i];
         if (outcome->result.kind == VALUE_CONSTANT)
@@ -167,6 +169,9 @@ static struct rating judge_negative(const struct picture *picture,
     if (sets_errno(outcome))
         return (struct rating){picture->pointer && outcome->result.number != -1 ? 70 : 95,
                                FAILURE_SETS_ERRNO};
+    if (picture->pointer && picture->other &&
+        !picture->negated_numbers) // pointers are not negative
+        return (struct rating){35, FAILURE_NEGATIVE};
     // Only a wrong pointer gives EFAULT. If it is the only negative constant, the code compares
     // with it and does not return it.
     if (outcome->result.number == -EFAULT && picture->distinct_negative == 1)
@@ -219,6 +224,8 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
     bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0;
     bool asks = picture->asks && !picture->wide; // with a pointer as the answer, it is a lookup
     bool error = sets_errno(outcome);
+    if (picture->asks_error) // there was none
+        return (struct rating){20, FAILURE_NULL};
     if (picture->pointer && picture->other)
         return (struct rating){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
     if (fails_beside_negative(picture))
@@ -236,7 +243,7 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
                                : picture->wide   ? 62
                                : after           ? 60
                                : picture->narrow ? 20
-                                                 : 52,
+                                                 : 45,
                                FAILURE_NULL};
     return (struct rating){0, FAILURE_NULL};
 }
@@ -294,12 +301,14 @@ static unsigned doubt(unsigned hints, bool error, unsigned confidence)
     return passed && !error ? confidence * 3 / 5 : confidence;
 }
 
-// Who has negative codes does not return positive error numbers: they were lost track of.
+// Who has negative codes does not return positive error numbers: they were lost track of. Who has
+// nothing else has left them behind.
 static unsigned rate_numbers(const struct picture *picture, const struct return_outcome *outcome)
 {
     if (outcome->result.negative)
         return 90;
-    return picture->negated_numbers || picture->negative ? 40 : 80;
+    bool codes = picture->negated_numbers || picture->negative;
+    return codes || (!picture->zero && !picture->other) ? 40 : 80;
 }
 
 static struct rating judge(const struct picture *picture, const struct return_outcome *outcome)

@@ -136,6 +136,19 @@ static const char source[] =
     "    if (list->numbers == NULL && !keep(list, n)) return -1;\n"
     "    list->numbers[n] = n; return 1;\n"
     "}\n"
+    "unsigned long list_last_error(void) {\n" // 0 is the answer that there was none
+    "    struct list *list = start();\n"
+    "    return list != NULL ? (unsigned long)list->numbers : 0;\n"
+    "}\n"
+    "const char *label(struct list *list) {\n" // NULL is, and -1 beside a pointer is not
+    "    if (list->done == NULL) { say(\"none\"); return (const char *)-1; }\n"
+    "    if (list->next == NULL) { say(\"end\"); return NULL; }\n"
+    "    say(\"one\"); return \"label\";\n"
+    "}\n"
+    "int bits(struct list *list, int n) {\n" // how many there are may be 0
+    "    if (list->numbers == NULL) return 0;\n"
+    "    return n * 64 + list->numbers[n];\n"
+    "}\n"
     "int move_to(const char *path) { return chdir(path) == 0 ? 0 : -errno; }\n"
     "int attach(const char *path, int *file) {\n" // what the call that failed left in errno
     "    *file = open(path, O_RDONLY);\n"
@@ -262,6 +275,10 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "lap", "-7");
     expect(&item.profile, "lap_again", "-3");
     expect(&item.profile, "find", "0");
+    expect(&item.profile, "list_last_error", "");
+    if (strncmp(compiler, "gcc", 3) == 0)
+        expect(&item.profile, "label", "0");
+    expect(&item.profile, "bits", "");
     unlink(path);
 }
 
