@@ -75,7 +75,7 @@ static struct error *add_code(struct callsite_import *import, int64_t code, int 
     return NULL;
 }
 
-// Adds one failure code, or one for each error number.
+// Adds one failure code, or one for each error number. If none is known, EIO stands for all.
 static struct error *add_failure(const struct callsite_modules *modules,
                                  const struct error_sets *sets, struct callsite_import *import,
                                  const struct failure *failure)
@@ -89,6 +89,8 @@ static struct error *add_failure(const struct callsite_modules *modules,
     for (unsigned i = 1; i < ERROR_NUMBERS; i++)
         if (error_set_has(set, i) && !error_set_has(&modules->excluded, i))
             TRY(add_code(import, failure->result.negative ? -(int64_t)i : (int64_t)i, number));
+    if (failure->result_open && error_set_is_empty(set) && !error_set_has(&modules->excluded, EIO))
+        TRY(add_code(import, failure->result.negative ? -EIO : EIO, number));
     return NULL;
 }
 

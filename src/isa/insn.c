@@ -73,6 +73,19 @@ static uint16_t written(const struct decoded *in)
     return mask;
 }
 
+static bool writes_float(const struct decoded *in)
+{
+    for (unsigned i = 0; i < in->head.operand_count; i++) {
+        const ZydisDecodedOperand *operand = &in->operands[i];
+        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
+            (operand->reg.value == ZYDIS_REGISTER_XMM0 ||
+             operand->reg.value == ZYDIS_REGISTER_YMM0))
+            return true;
+    }
+    return false;
+}
+
 // The register of an operand that is a plain general register; ISA_NONE otherwise.
 static uint8_t plain(const ZydisDecodedOperand *operand)
 {
@@ -576,6 +589,8 @@ bool isa_decode(const struct isa_decoder *decoder, const void *bytes, size_t siz
     if (in.head.cpu_flags != NULL && (in.head.cpu_flags->modified | in.head.cpu_flags->set_0 |
                                       in.head.cpu_flags->set_1 | in.head.cpu_flags->undefined) != 0)
         ret_insn->flags |= ISA_FLAGS;
+    if (writes_float(&in))
+        ret_insn->flags |= ISA_FLOAT;
     decode_any(&in, ret_insn);
     return true;
 }

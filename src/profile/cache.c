@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FORMAT     3u
+#define FORMAT     4u
 #define MAGIC      "ordeal profile\n"
 #define MOST_BYTES (256u << 20)
 

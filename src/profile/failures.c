@@ -21,11 +21,13 @@ struct picture {
     unsigned hints;
     bool pointer, wide, narrow;
     bool asks, compares;     // according to its name
+    bool asks_error;         // likewise: its results are about an error that was before
     bool other;              // a result that is not a constant
     bool zero, one;          // such a constant is a result
     bool negative, positive; // such constants are results
     bool negative_sets_errno, zero_sets_errno;
-    bool numbers; // error numbers as a result
+    bool numbers;         // error numbers as a result
+    bool negated_numbers; // such with a minus
     unsigned distinct_positive, distinct_negative;
     int64_t largest;
     // Returned after a callee failed. What is returned after a failure is likely to be one.
@@ -98,6 +100,12 @@ static void see_constant(struct picture *picture, const struct summary *summary,
         ++*(number > 0 ? &picture->distinct_positive : &picture->distinct_negative);
 }
 
+// -errno is an error number, whatever errno was before. errno may be 0.
+static bool is_numbers(const struct value *result)
+{
+    return result->kind == VALUE_ERRORS || (result->kind == VALUE_ERROR && result->negative);
+}
+
 static struct picture picture_of(const struct summary *summary, unsigned hints, const char *name)
 {
     struct picture picture = {.summary = summary,
@@ -106,13 +114,14 @@ static struct picture picture_of(const struct summary *summary, unsigned hints, 
                               .wide = hints_say_wide(hints),
                               .narrow = hints_say_narrow(hints),
                               .asks = name_is_predicate(name),
-                              .compares = name_is_comparison(name)};
+                              .compares = name_is_comparison(name),
+                              .asks_error = name_asks_error(name)};
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         const struct return_outcome *outcome = &summary->outcomes.items[i];
         if (outcome->result.kind == VALUE_CONSTANT)
             see_constant(&picture, summary, i);
-        else if (outcome->result.kind == VALUE_ERRORS)
-            picture.numbers = true;
+        else if (is_numbers(&outcome->result))
+            *(outcome->result.negative ? &picture.negated_numbers : &picture.numbers) = true;
         else
             picture.other = true;
     }
@@ -160,6 +169,9 @@ static struct rating judge_negative(const struct picture *picture,
     if (sets_errno(outcome))
         return (struct rating){picture->pointer && outcome->result.number != -1 ? 70 : 95,
                                FAILURE_SETS_ERRNO};
+    if (picture->pointer && picture->other &&
+        !picture->negated_numbers) // pointers are not negative
+        return (struct rating){35, FAILURE_NEGATIVE};
     // Only a wrong pointer gives EFAULT. If it is the only negative constant, the code compares
     // with it and does not return it.
     if (outcome->result.number == -EFAULT && picture->distinct_negative == 1)
@@ -169,7 +181,7 @@ static struct rating judge_negative(const struct picture *picture,
         bool fails = outcome->result.number < -1 || acts;
         return (struct rating){fails && small ? 55 : 25, FAILURE_NEGATIVE};
     }
-    if (picture->other || picture->zero || picture->positive)
+    if (picture->other || picture->zero || picture->positive || picture->negated_numbers)
         return (struct rating){small ? 85 : 40, FAILURE_NEGATIVE};
     return (struct rating){small ? 60 : 25, FAILURE_ALONE};
 }
@@ -212,11 +224,13 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
     bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0;
     bool asks = picture->asks && !picture->wide; // with a pointer as the answer, it is a lookup
     bool error = sets_errno(outcome);
+    if (picture->asks_error) // there was none
+        return (struct rating){20, FAILURE_NULL};
     if (picture->pointer && picture->other)
         return (struct rating){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
     if (fails_beside_negative(picture))
         return (struct rating){60, FAILURE_TRUTH};
-    if (picture->negative || picture->numbers)
+    if (picture->negative || picture->numbers || picture->negated_numbers)
         return (struct rating){0, FAILURE_NULL};
     if (picture->one && picture->distinct_positive == 1 && !picture->other)
         return judge_truth(picture, error);
@@ -229,7 +243,7 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
                                : picture->wide   ? 62
                                : after           ? 60
                                : picture->narrow ? 20
-                                                 : 52,
+                                                 : 45,
                                FAILURE_NULL};
     return (struct rating){0, FAILURE_NULL};
 }
@@ -240,8 +254,10 @@ static struct rating judge_positive(const struct picture *picture,
     int64_t number = outcome->result.number;
     if (picture->pointer)
         return (struct rating){0, FAILURE_CODE};
-    if (picture->numbers && number < ERROR_NUMBERS)
+    if (picture->numbers && !picture->negative && number < ERROR_NUMBERS)
         return (struct rating){70, FAILURE_ERROR_NUMBERS};
+    if (picture->negated_numbers)
+        return (struct rating){0, FAILURE_CODE};
     if (picture->negative && !picture->other && !picture->zero_after && !picture->compares &&
         !picture->asks &&
         after_failure(picture, number, number == 1 || picture->distinct_positive > 2))
@@ -285,11 +301,21 @@ static unsigned doubt(unsigned hints, bool error, unsigned confidence)
     return passed && !error ? confidence * 3 / 5 : confidence;
 }
 
+// Who has negative codes does not return positive error numbers: they were lost track of. Who has
+// nothing else has left them behind.
+static unsigned rate_numbers(const struct picture *picture, const struct return_outcome *outcome)
+{
+    if (outcome->result.negative)
+        return 90;
+    bool codes = picture->negated_numbers || picture->negative;
+    return codes || (!picture->zero && !picture->other) ? 40 : 80;
+}
+
 static struct rating judge(const struct picture *picture, const struct return_outcome *outcome)
 {
     struct rating rating = {0};
-    if (outcome->result.kind == VALUE_ERRORS)
-        rating = (struct rating){outcome->result.negative ? 90 : 80, FAILURE_ERROR_NUMBERS};
+    if (is_numbers(&outcome->result))
+        rating = (struct rating){rate_numbers(picture, outcome), FAILURE_ERROR_NUMBERS};
     else if (outcome->result.kind != VALUE_CONSTANT)
         return rating;
     else if (outcome->result.number < 0)
@@ -351,6 +377,9 @@ static struct error *add(struct failures *failures, const struct return_outcome 
                               .evidence = outcome->evidence,
                               .confidence = (uint8_t)rating.confidence,
                               .reason = (uint8_t)rating.reason};
+    if (added->result.kind == VALUE_ERROR)
+        added->result = (struct value){.kind = VALUE_ERRORS, .negative = added->result.negative};
+    added->result_open = added->result.kind == VALUE_ERRORS && added->result.set == 0;
     for (unsigned i = 0; i < added->effect_count; i++)
         added->effects[i] = outcome->effects[i];
     return NULL;

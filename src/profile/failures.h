@@ -27,6 +27,7 @@ const char *failure_reason_text(enum failure_reason reason);
 
 struct failure {
     struct value result; // a constant or error numbers
+    bool result_open;    // of error numbers: there may be others than those of `result`
     bool sets_error;
     bool error_open;    // errno may have other values than those of `error`
     struct value error; // of errno, if it is set

@@ -137,6 +137,7 @@ struct making {
     bool never;     // on some path the return register is never written
     bool fresh;     // new memory is returned, and was only looked at
     bool kept;      // new memory is in the return register, but was stored elsewhere, too
+    bool constant;  // a constant is returned
     uint32_t seen[MOST_BACK];
     uint8_t seen_touched[MOST_BACK];
     unsigned seen_count;
@@ -151,6 +152,8 @@ static unsigned from_callee(struct making *making, uint32_t callee, unsigned pas
     unsigned hints = making->callee_hints(making->data, callee);
     if ((hints & HINT_STOPS) != 0)
         return 0;
+    if (touched == UNTOUCHED)
+        making->hints |= hints & HINT_FLOAT;
     if (hints_say_void(hints)) {
         making->nothing = true;
         return 0;
@@ -254,11 +257,16 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
         making->hints |= HINT_MADE; // too far away: assume that there is a result
         return;
     }
+    bool stored = false, floating = false;
     making->seen_touched[making->seen_count] = (uint8_t)touched;
     making->seen[making->seen_count++] = number;
     for (uint32_t i = block->count; i-- > 0;) {
         const struct isa_insn *insn = &image->insns.items[block->first + i];
+        // A vector that is not stored afterwards is the result.
+        stored |= insn->kind == ISA_STORE && insn->src == ISA_NONE;
+        floating |= (insn->flags & ISA_FLOAT) != 0 && !stored;
         if ((insn->writes >> ISA_RETURN & 1) != 0 || insn->kind == ISA_SYSCALL) {
+            making->constant |= insn->kind == ISA_CONSTANT && touched == UNTOUCHED && !floating;
             bool call = insn->kind == ISA_SYSCALL;
             bool result =
                 call ? making->tiny && !wakes(image, block, i) : (insn->flags & ISA_THREAD) == 0;
@@ -266,6 +274,7 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
                 making->hints |= (call ? 0 : made_by(insn)) |
                                  (touched != UNTOUCHED && !call ? HINT_LEFTOVER : HINT_MADE);
             making->own |= result && touched == UNTOUCHED;
+            making->hints |= floating ? HINT_FLOAT : 0;
             making->never |=
                 touched != UNTOUCHED && insn->kind == ISA_LOAD && is_called(image, block);
             return;
@@ -278,6 +287,7 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
         touched = here > touched ? here : touched;
     }
     making->never |= number == making->entry;
+    making->hints |= floating ? HINT_FLOAT : 0;
     for (uint32_t i = 0; i < block->in_count; i++) {
         const struct flow_edge *edge = &image->edges.items[block->edges_in + i];
         const struct flow_block *other = &image->blocks.items[edge->block];
@@ -345,6 +355,8 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
         making.hints &= HINT_ACTS;
     if (making.own)
         making.hints &= ~(unsigned)HINT_PASSED;
+    if (making.constant)
+        making.hints &= ~(unsigned)HINT_FLOAT;
     // A function that does nothing else must have a result.
     if ((making.hints & (HINT_ACTS | HINT_LEFTOVER)) == HINT_LEFTOVER)
         making.hints |= HINT_MADE;

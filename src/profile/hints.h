@@ -27,6 +27,7 @@ enum hint {
     HINT_CALLED_OFTEN = 1 << 17, // there are more than two callers
     HINT_REPORTS = 1 << 18,      // its name says that it reports errors, and its result is not used
     HINT_ALLOCATES = 1 << 19,    // of a callee: it returns new memory, or NULL and ENOMEM
+    HINT_FLOAT = 1 << 20,        // a floating-point number is put into its result
 };
 
 // Adds hints from all calls in an image, to the functions (by owner) and imports that are called.
@@ -63,6 +64,8 @@ static inline bool hints_say_narrow(unsigned hints)
 // The result of a callee is a leftover, too, if no caller ever uses it.
 static inline bool hints_say_void(unsigned hints)
 {
+    if ((hints & (HINT_FLOAT | HINT_USED | HINT_STOPS)) == HINT_FLOAT)
+        return true;
     if ((hints & (HINT_MADE | HINT_USED | HINT_STOPS)) != 0)
         return false;
     return (hints & HINT_CALLED) != 0 || (hints & (HINT_LEFTOVER | HINT_PASSED)) == 0;

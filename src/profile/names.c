@@ -36,6 +36,14 @@ bool name_is_predicate(const char *name)
     return strncmp(name, "is", 2) == 0 && strchr(name, '_') == NULL; // isalpha
 }
 
+bool name_asks_error(const char *name)
+{
+    static const char *const errors[] = {"error", "err", "errors", "errno", "errcode", "errmsg"};
+    static const char *const asks[] = {"get", "peek", "last"};
+    return has_any_word(name, errors, sizeof errors / sizeof *errors) &&
+           has_any_word(name, asks, sizeof asks / sizeof *asks);
+}
+
 bool name_is_comparison(const char *name)
 {
     static const char *const parts[] = {"cmp", "ompare", "coll", "Cmp"};

@@ -134,19 +134,19 @@ static struct origin follow(struct chase *chase, const struct flow_block *block,
     return entry ? at_entry(chase->place, chase->offset) : origin;
 }
 
-struct origin origin_of_store(const struct flow_image *image, const struct flow_block *block,
-                              uint32_t insn, const struct search_context *context)
+struct origin origin_of_memory(const struct flow_image *image, const struct flow_block *block,
+                               uint32_t insn, const struct search_context *context)
 {
-    const struct isa_insn *store = &image->insns.items[insn];
+    const struct isa_insn *access = &image->insns.items[insn];
     struct origin origin = {.kind = ORIGIN_UNKNOWN};
-    if (store->base == ISA_PC && store->index == ISA_NONE)
-        return (struct origin){.kind = ORIGIN_GLOBAL, .where = store->displacement};
-    if (store->base >= ISA_REGISTERS || store->index != ISA_NONE || store->base == ISA_STACK)
+    if (access->base == ISA_PC && access->index == ISA_NONE)
+        return (struct origin){.kind = ORIGIN_GLOBAL, .where = access->displacement};
+    if (access->base >= ISA_REGISTERS || access->index != ISA_NONE || access->base == ISA_STACK)
         return origin;
     struct chase chase = {.image = image,
                           .context = context,
-                          .place = place_register(store->base),
-                          .offset = store->displacement};
+                          .place = place_register(access->base),
+                          .offset = access->displacement};
     return follow(&chase, block, insn);
 }
 

@@ -21,10 +21,10 @@ struct origin {
                    // argument
 };
 
-// The origin of the address that a store writes to. Follows only one path backwards, because a
-// pointer is usually made in one place.
-struct origin origin_of_store(const struct flow_image *image, const struct flow_block *block,
-                              uint32_t insn, const struct search_context *context);
+// The origin of the address of an instruction's memory operand. Follows only one path backwards,
+// because a pointer is usually made in one place.
+struct origin origin_of_memory(const struct flow_image *image, const struct flow_block *block,
+                               uint32_t insn, const struct search_context *context);
 
 // The origin of a pointer that a register holds in front of instruction `insn`.
 struct origin origin_of_register(const struct flow_image *image, const struct flow_block *block,

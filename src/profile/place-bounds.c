@@ -2,8 +2,7 @@
 // Works out what a condition that held says about the compared place.
 #include "profile/place.h"
 
-// What `left CONDITION number` says about left, as a signed number.
-static bool bounds_of(enum isa_condition condition, int64_t number, struct bounds *ret_bounds)
+bool place_bounds_of(enum isa_condition condition, int64_t number, struct bounds *ret_bounds)
 {
     struct bounds inside = {.low = INT64_MIN, .high = INT64_MAX};
     switch (condition & ~1u) {
@@ -44,7 +43,7 @@ static bool bounds_of(enum isa_condition condition, int64_t number, struct bound
 static bool bounds_after(enum isa_condition condition, struct known_bounds *bounds)
 {
     bounds->after = true;
-    return bounds_of(condition, 0, &bounds->bounds);
+    return place_bounds_of(condition, 0, &bounds->bounds);
 }
 
 // For flags that describe a result: what they say about the operand, as if it had been compared.
@@ -54,16 +53,16 @@ static bool bounds_of_result(const struct isa_insn *insn, enum isa_condition con
     enum isa_condition plain = condition & ~1u;
     bounds->place = place_register(insn->dst);
     if (insn->kind == ISA_NEGATE && plain == ISA_IF_B) // carry: the operand was not zero
-        return bounds_of(condition ^ 1 ^ ISA_IF_B ^ ISA_IF_E, 0, &bounds->bounds);
+        return place_bounds_of(condition ^ 1 ^ ISA_IF_B ^ ISA_IF_E, 0, &bounds->bounds);
     if (plain == ISA_IF_S)
         return bounds_after(condition, bounds);
     if (plain != ISA_IF_E)
         return false;
     if (insn->kind == ISA_ADD && insn->src == ISA_NONE)
-        return bounds_of(condition, -insn->value, &bounds->bounds);
+        return place_bounds_of(condition, -insn->value, &bounds->bounds);
     if (insn->kind == ISA_NEGATE ||
         ((insn->kind == ISA_AND || insn->kind == ISA_OR) && insn->src == insn->dst))
-        return bounds_of(condition, 0, &bounds->bounds);
+        return place_bounds_of(condition, 0, &bounds->bounds);
     return plain == ISA_IF_E && bounds_after(condition, bounds);
 }
 
@@ -92,7 +91,7 @@ bool place_bounds(const struct flow_image *image, const struct flow_block *block
                 ? insn->src == ISA_NONE || (insn->src != insn->dst && !some)
                 : insn->dst != ISA_NONE && !place_number(image, block, i, insn->dst, &number))
             return false;
-        bool known = bounds_of(condition, number, &ret_bounds->bounds);
+        bool known = place_bounds_of(condition, number, &ret_bounds->bounds);
         ret_bounds->bounds.wide = insn->width == 8;
         return known;
     }

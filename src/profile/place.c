@@ -413,6 +413,8 @@ static struct step step_stack(const struct flow_image *image, const struct flow_
 struct step place_step(const struct flow_image *image, const struct flow_block *block,
                        uint32_t insn, struct place place)
 {
+    if (place.kind == PLACE_ERROR)
+        return (struct step){.kind = STEP_SAME};
     return place.kind == PLACE_REGISTER ? step_register(image, block, insn, place)
                                         : step_stack(image, block, insn, place);
 }

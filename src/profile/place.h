@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Follows a value backwards: where it was one instruction earlier. A place is a register or a stack
-// slot. Nothing here fails: what is not understood is STEP_LOST or false.
+// Follows a value backwards: where it was one instruction earlier. A place is a register, a stack
+// slot or errno. Nothing here fails: what is not understood is STEP_LOST or false.
 #ifndef ORDEAL_PROFILE_PLACE_H
 #define ORDEAL_PROFILE_PLACE_H
 
 #include "flow/image.h"
 #include "profile/value.h"
 
-enum place_kind { PLACE_REGISTER, PLACE_STACK };
+enum place_kind {
+    PLACE_REGISTER,
+    PLACE_STACK,
+    PLACE_ERROR, // errno; only search-error.c knows which instructions read and write it
+};
 struct place {
     uint8_t kind;
     uint8_t reg;
@@ -21,6 +25,10 @@ static inline struct place place_register(uint8_t reg)
 static inline bool place_equal(struct place a, struct place b)
 {
     return a.kind == b.kind && (a.kind == PLACE_REGISTER ? a.reg == b.reg : a.slot == b.slot);
+}
+static inline struct place place_error(void)
+{
+    return (struct place){.kind = PLACE_ERROR};
 }
 
 // The stack slot that a memory operand refers to; false if it is none.
@@ -74,5 +82,7 @@ struct known_bounds {
 };
 bool place_bounds(const struct flow_image *image, const struct flow_block *block, uint32_t at,
                   enum isa_condition condition, struct known_bounds *ret_bounds);
+// What `left CONDITION number` says about left, as a signed number. False if that is nothing.
+bool place_bounds_of(enum isa_condition condition, int64_t number, struct bounds *ret_bounds);
 
 #endif

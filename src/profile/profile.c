@@ -72,10 +72,10 @@ static struct error *adopt_error(const struct making *making, const struct failu
     return error_sets_put(&making->profile->sets, &one, &ret_value->set);
 }
 
+// Error numbers are one result, whichever they are.
 static bool same_result(const struct value *a, const struct value *b)
 {
-    return a->kind == b->kind && a->number == b->number && a->set == b->set &&
-           a->negative == b->negative;
+    return a->kind == b->kind && a->number == b->number && a->negative == b->negative;
 }
 
 static bool same_effects(const struct failure *a, const struct failure *b)
@@ -91,16 +91,25 @@ static bool same_effects(const struct failure *a, const struct failure *b)
     return true;
 }
 
-// Merges a failure into one that differs only in errno.
+static struct error *merge_sets(struct profile *profile, struct value *into,
+                                const struct value *value)
+{
+    struct error_set both = profile->sets.items.items[into->set];
+    const struct error_set *more = &profile->sets.items.items[value->set];
+    for (size_t i = 0; i < sizeof both.bits / sizeof *both.bits; i++)
+        both.bits[i] |= more->bits[i];
+    return error_sets_put(&profile->sets, &both, &into->set);
+}
+
+// Merges a failure into one that differs only in error numbers.
 static struct error *merge(struct profile *profile, struct failure *into,
                            const struct failure *failure)
 {
+    if (into->result.kind == VALUE_ERRORS)
+        TRY(merge_sets(profile, &into->result, &failure->result));
+    into->result_open |= failure->result_open;
     if (into->error.kind == VALUE_ERRORS && failure->error.kind == VALUE_ERRORS) {
-        struct error_set both = profile->sets.items.items[into->error.set];
-        const struct error_set *more = &profile->sets.items.items[failure->error.set];
-        for (size_t i = 0; i < sizeof both.bits / sizeof *both.bits; i++)
-            both.bits[i] |= more->bits[i];
-        TRY(error_sets_put(&profile->sets, &both, &into->error.set));
+        TRY(merge_sets(profile, &into->error, &failure->error));
     } else if (failure->error.kind == VALUE_ERRORS) {
         into->error = failure->error;
     }
@@ -314,8 +323,12 @@ static struct error *exclude_from(struct profile *profile, struct value *value,
 struct error *profile_exclude(struct profile *profile, const struct error_set *numbers)
 {
     for (size_t i = 0; i < profile->failures.count; i++) {
-        TRY(exclude_from(profile, &profile->failures.items[i].result, numbers));
-        TRY(exclude_from(profile, &profile->failures.items[i].error, numbers));
+        struct failure *failure = &profile->failures.items[i];
+        TRY(exclude_from(profile, &failure->result, numbers));
+        TRY(exclude_from(profile, &failure->error, numbers));
+        if (failure->result.kind == VALUE_ERRORS && failure->result.set == 0 &&
+            !failure->result_open)
+            failure->confidence = 0; // nothing is left of it
     }
     return NULL;
 }

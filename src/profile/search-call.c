@@ -93,15 +93,15 @@ static struct value within(struct search *search, const struct search_state *sta
     return value;
 }
 
-// Takes over a value of the callee. Its arguments are what the call passes.
-static void take(struct search *search, struct tracked *tracked, struct value value)
+void tracked_take(struct search *search, struct tracked *tracked, struct value value)
 {
-    struct place place;
+    struct place place = place_error();
     const struct operation negate = {.kind = OPERATION_NEGATE, .width = 8},
                            call = {.kind = OPERATION_SYSTEM_CALL, .width = 8};
     bool is_call = value.kind == VALUE_CALL;
-    bool argument = is_call || value.kind == VALUE_ARGUMENT;
-    if (!argument || !place_of_argument((unsigned)value.number, &place) ||
+    bool argument = is_call || value.kind == VALUE_ARGUMENT || value.kind == VALUE_ERROR;
+    if (!argument ||
+        (value.kind != VALUE_ERROR && !place_of_argument((unsigned)value.number, &place)) ||
         tracked->operation_count + 2 > OPERATIONS) {
         tracked_set(search, tracked, argument ? (struct value){.kind = VALUE_OTHER} : value);
         return;
@@ -118,7 +118,7 @@ static void take(struct search *search, struct tracked *tracked, struct value va
 static void pass(struct search *search, struct tracked *tracked, struct value value)
 {
     if (tracked_in(tracked, place_register(ISA_RETURN)))
-        take(search, tracked, value);
+        tracked_take(search, tracked, value);
     else
         tracked_clobber(tracked, PLACE_CLOBBERED);
 }
@@ -242,13 +242,24 @@ struct error *search_apply_outcome_when(struct search *search, const struct sear
     struct error *error = NULL;
     struct value value = within(search, state, outcome->result, &error);
     TRY(error);
-    pass(search, &next.result, value);
+    if (outcome->sets_error && search_state_asks_error(state)) {
+        struct value number = outcome->error;
+        bool possible;
+        TRY(search_error_within(search, state, &number, &possible));
+        if (!possible)
+            return NULL;
+        search_state_set_error(search, &next, number);
+    }
+    if (!tracked_in(&state->result, place_error()))
+        pass(search, &next.result, value);
+    if (value.kind == VALUE_ERROR) // only results are followed to errno
+        value.kind = VALUE_OTHER;
     pass(search, &next.error, value);
     pass(search, &next.stored, value);
     search_state_settle_stored(&next);
     search_state_note_result(search, &next, at);
     if (search->errors && next.error.state == TRACKED_NOTHING && outcome->sets_error)
-        take(search, &next.error, outcome->error);
+        tracked_take(search, &next.error, outcome->error);
     search_state_clobber_known(&next, PLACE_CLOBBERED);
     if (outcome->effect_count != 0 && search_state_is_near(&next) &&
         !search->context->results_only && !search->coarse)
@@ -372,6 +383,16 @@ static void note_report(const struct search *search, const struct flow_block *bl
         state->after |= OUTCOME_AFTER_REPORT;
 }
 
+// Whether errno is read because the callee failed: it may have set errno, and its result was looked
+// at. After a success nobody reads errno.
+static bool explains_error(const struct search_state *state, const struct summary *callee)
+{
+    for (size_t i = 0; i < callee->outcomes.count && tracked_in(&state->result, place_error()); i++)
+        if (callee->outcomes.items[i].sets_error)
+            return true;
+    return false;
+}
+
 struct error *search_step_call(struct search *search, struct search_state *state, uint32_t at,
                                bool *ret_forked)
 {
@@ -402,6 +423,9 @@ struct error *search_step_call(struct search *search, struct search_state *state
             state->result.operation_count = 0;
             tracked_set(search, &state->result, callback);
         }
+        if (callee == NULL && search_state_asks_error(state) &&
+            !search_is_errno_location(search->image, block->callee))
+            search_state_lose_error(search, state);
         search_state_clobber(state, PLACE_CLOBBERED);
         search_state_note_result(search, state, at);
         return NULL;
@@ -409,7 +433,9 @@ struct error *search_step_call(struct search *search, struct search_state *state
     *ret_forked = true;
     if (effect != NULL)
         return search_apply_outcome(search, state, effect, at);
+    bool failed = explains_error(state, callee);
     for (size_t i = 0; i < callee->outcomes.count; i++)
-        TRY(search_apply_outcome(search, state, &callee->outcomes.items[i], at));
+        if (!failed || callee->outcomes.items[i].sets_error)
+            TRY(search_apply_outcome(search, state, &callee->outcomes.items[i], at));
     return NULL;
 }

@@ -146,6 +146,26 @@ _must_check_ struct error *search_apply_outcome_when(struct search *search,
                                                      const struct return_outcome *outcome,
                                                      uint32_t at, const struct known *condition);
 
+// Takes over a value of a callee. Its arguments are what the call passes.
+void tracked_take(struct search *search, struct tracked *tracked, struct value value);
+
+// search-error.c: values that are read from errno.
+// Like place_step(), and knows errno.
+struct step search_place_step(const struct search *search, const struct flow_block *block,
+                              uint32_t at, struct place place);
+// Like place_bounds(), for an instruction that compares errno with a number.
+bool search_error_bounds(const struct search *search, const struct flow_block *block, uint32_t at,
+                         enum isa_condition condition, struct known_bounds *ret_bounds);
+bool search_state_asks_error(const struct search_state *state);
+bool search_is_errno_location(const struct flow_image *image, uint32_t callee);
+// Reduces what a call leaves in errno to what the conditions on errno allow.
+_must_check_ struct error *search_error_within(struct search *search,
+                                               const struct search_state *state,
+                                               struct value *value, bool *ret_possible);
+// errno has this value in front of what was looked at; or it is unknown.
+void search_state_set_error(struct search *search, struct search_state *state, struct value value);
+void search_state_lose_error(const struct search *search, struct search_state *state);
+
 // search-system-call.c.
 _must_check_ struct error *search_step_system_call(struct search *search,
                                                    struct search_state *state, uint32_t at,

@@ -27,7 +27,8 @@ struct error *search_push(struct search *search, const struct search_state *stat
 
 static uint64_t place_word(struct place place)
 {
-    return place.kind == PLACE_STACK ? 0x100000000ull | (uint32_t)place.slot : place.reg;
+    return (uint64_t)place.kind << 32 |
+           (place.kind == PLACE_STACK ? (uint32_t)place.slot : place.reg);
 }
 
 static uint64_t hash_tracked(uint64_t hash, const struct tracked *tracked)

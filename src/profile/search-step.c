@@ -20,7 +20,8 @@ void search_add_pending(struct search *search, struct search_state *state, uint3
     struct known_bounds bounds;
     const struct flow_block *block = &search->image->blocks.items[state->block];
     if (state->pending_count == PENDING ||
-        !place_bounds(search->image, block, before, condition, &bounds))
+        (!place_bounds(search->image, block, before, condition, &bounds) &&
+         !search_error_bounds(search, block, before, condition, &bounds)))
         return;
     state->pending[state->pending_count++] =
         (struct pending){.insn = bounds.insn,
@@ -110,7 +111,9 @@ static struct error *step_tracked(struct search *search, struct search_state *st
     if (tracked->state != TRACKED_PLACE)
         return NULL;
     const struct flow_block *block = &search->image->blocks.items[state->block];
-    struct step step = place_step(search->image, block, at, tracked->place);
+    struct step step = tracked == &state->stored
+                           ? place_step(search->image, block, at, tracked->place)
+                           : search_place_step(search, block, at, tracked->place);
     switch (step.kind) {
     case STEP_SAME:
         return NULL;
@@ -225,7 +228,7 @@ static bool step_known(struct search *search, struct search_state *state, uint32
     const struct flow_block *block = &search->image->blocks.items[state->block];
     for (unsigned i = 0; i < state->known_count;) {
         struct known *known = &state->known[i];
-        struct step step = place_step(search->image, block, at, known->place);
+        struct step step = search_place_step(search, block, at, known->place);
         if (step.kind == STEP_CONSTANT) {
             struct value value = value_constant(step.constant);
             if (!bounds_allow(&known->bounds, search->context->sets, &value))
@@ -293,7 +296,7 @@ static void step_store(struct search *search, struct search_state *state, uint32
     if (search->context->results_only || !search_is_store(insn) || (!near && !error_open) ||
         is_private(search, at))
         return;
-    struct origin origin = origin_of_store(search->image, block, at, search->context);
+    struct origin origin = origin_of_memory(search->image, block, at, search->context);
     if (origin.kind == ORIGIN_UNKNOWN)
         search->context->private_stores[at / 8] |= (uint8_t)(1u << at % 8);
     if (origin.kind == ORIGIN_ERROR && error_open) {
@@ -328,6 +331,13 @@ struct error *search_step(struct search *search, struct search_state *state, uin
     step_store(search, state, at);
     TRY(step_tracked(search, state, &state->result, at));
     TRY(step_tracked(search, state, &state->error, at));
+    // errno = saved: errno is what it was when it was saved, if nothing was done with it.
+    if (tracked_in(&state->error, place_error())) {
+        if (is_real(&state->error))
+            tracked_set_other(&state->error);
+        else
+            state->error = (struct tracked){.state = TRACKED_NOTHING};
+    }
     // If this instruction is the store, the register holds the value also before it.
     TRY(step_tracked(search, state, &state->stored, at));
     // This is last because the bounds hold before the instruction, which may change the place.

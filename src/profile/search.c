@@ -6,8 +6,6 @@
 #include "base/cleanup.h"
 #include "profile/search-internal.h"
 
-#include <string.h>
-
 #define WATCH_STACK        (1u << 31)
 #define MOST_STATES(insns) (2000 + 8 * (uint64_t)(insns))
 #define PRECISE(insns)     (500 + (uint64_t)(insns)) // states before conditions are ignored
@@ -34,6 +32,13 @@ static bool is_over(const struct search *search, const struct search_state *stat
            !search_state_is_near(state);
 }
 
+static uint32_t watch(struct place place)
+{
+    return place.kind == PLACE_STACK   ? WATCH_STACK
+           : place.kind == PLACE_ERROR ? 0
+                                       : 1u << place.reg;
+}
+
 // A mask of the registers that the state needs, with WATCH_STACK if it needs stack slots.
 static uint32_t watched(const struct search_state *state)
 {
@@ -41,11 +46,9 @@ static uint32_t watched(const struct search_state *state)
     const struct tracked *tracked[] = {&state->result, &state->error, &state->stored};
     for (unsigned i = 0; i < 3; i++)
         if (tracked[i]->state == TRACKED_PLACE)
-            mask |=
-                tracked[i]->place.kind == PLACE_STACK ? WATCH_STACK : 1u << tracked[i]->place.reg;
+            mask |= watch(tracked[i]->place);
     for (unsigned i = 0; i < state->known_count; i++)
-        mask |= state->known[i].place.kind == PLACE_STACK ? WATCH_STACK
-                                                          : 1u << state->known[i].place.reg;
+        mask |= watch(state->known[i].place);
     return mask;
 }
 
@@ -76,15 +79,17 @@ static bool concerns(const struct search_state *state, const struct isa_insn *in
     return false;
 }
 
-// At the function's beginning, a place is an argument or unknown.
+// At the function's beginning, a place is an argument, errno or unknown.
 static void set_argument(struct search *search, struct tracked *tracked)
 {
     if (tracked->state != TRACKED_PLACE)
         return;
     int argument = place_argument(tracked->place);
+    bool error = tracked->place.kind == PLACE_ERROR;
     tracked_set(search, tracked,
-                argument < 0 ? (struct value){.kind = VALUE_OTHER}
-                             : (struct value){.kind = VALUE_ARGUMENT, .number = argument});
+                error          ? (struct value){.kind = VALUE_ERROR}
+                : argument < 0 ? (struct value){.kind = VALUE_OTHER}
+                               : (struct value){.kind = VALUE_ARGUMENT, .number = argument});
 }
 
 static bool comes_back(const struct flow_image *image, uint32_t number)
@@ -221,9 +226,7 @@ static bool range_may_set_error(const struct search *search, const struct flow_f
         }
         if (block->callee == FLOW_NONE)
             continue;
-        if (flow_callee_is_import(block->callee) &&
-            strcmp(image->imports.items[flow_callee_import(block->callee)].name,
-                   "__errno_location") == 0)
+        if (search_is_errno_location(image, block->callee))
             return true;
         const struct summary *callee =
             search->context->callee(search->context->data, block->callee);

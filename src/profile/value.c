@@ -154,7 +154,8 @@ static uint64_t compute(uint64_t number, struct operation operation)
 
 struct value value_apply(struct value value, struct operation operation)
 {
-    if (value.kind == VALUE_ERRORS || value.kind == VALUE_ARGUMENT || value.kind == VALUE_CALL)
+    if (value.kind == VALUE_ERRORS || value.kind == VALUE_ARGUMENT || value.kind == VALUE_CALL ||
+        value.kind == VALUE_ERROR)
         return apply_to_errors(value, operation);
     if (value.kind != VALUE_CONSTANT)
         return operation.kind == OPERATION_EXTEND ? value : (struct value){.kind = VALUE_OTHER};
@@ -197,7 +198,7 @@ bool bounds_allow(const struct bounds *bounds, const struct error_sets *sets,
 {
     if (value->kind == VALUE_CONSTANT)
         return allows(bounds, value->number);
-    if (value->kind == VALUE_CALL) {
+    if (value->kind == VALUE_CALL || (value->kind == VALUE_ERRORS && value->set == 0)) {
         int64_t low = value->negative ? -4095 : 1, high = value->negative ? -1 : 4095;
         return !bounds_exclude(bounds, &(struct bounds){.low = low, .high = high});
     }

@@ -56,10 +56,11 @@ enum value_kind {
     VALUE_OTHER,    // not a constant
     VALUE_SUCCESS,  // not a constant, and not a system call's error: -4095 to -1
     VALUE_CONSTANT, // `number`
-    VALUE_ERRORS,   // any error number of `set`, negated if `negative`
+    VALUE_ERRORS,   // any error number of `set`, negated if `negative`; unknown ones if it is empty
     VALUE_CALL, // any error of the system call whose number is argument `number`; may be negated
     VALUE_ARGUMENT, // the function's argument `number` (from 0), negated if `negative`
     VALUE_CALLBACK, // what the function returns that argument `number` points to
+    VALUE_ERROR,    // what errno was when the function was called, negated if `negative`
 };
 struct value {
     uint8_t kind;

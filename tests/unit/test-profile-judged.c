@@ -4,7 +4,9 @@
 #include "profile/batch.h"
 
 #include "base/cleanup.h"
+#include "profile/system-calls.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +17,8 @@
 #include <cmocka.h>
 
 static const char source[] =
+    "#include <errno.h>\n"
+    "#include <fcntl.h>\n"
     "#include <stdlib.h>\n"
     "#include <string.h>\n"
     "#include <unistd.h>\n"
@@ -131,6 +135,57 @@ static const char source[] =
     "    if (n > 7) return 0;\n"
     "    if (list->numbers == NULL && !keep(list, n)) return -1;\n"
     "    list->numbers[n] = n; return 1;\n"
+    "}\n"
+    "unsigned long list_last_error(void) {\n" // 0 is the answer that there was none
+    "    struct list *list = start();\n"
+    "    return list != NULL ? (unsigned long)list->numbers : 0;\n"
+    "}\n"
+    "const char *label(struct list *list) {\n" // NULL is, and -1 beside a pointer is not
+    "    if (list->done == NULL) { say(\"none\"); return (const char *)-1; }\n"
+    "    if (list->next == NULL) { say(\"end\"); return NULL; }\n"
+    "    say(\"one\"); return \"label\";\n"
+    "}\n"
+    "int bits(struct list *list, int n) {\n" // how many there are may be 0
+    "    if (list->numbers == NULL) return 0;\n"
+    "    return n * 64 + list->numbers[n];\n"
+    "}\n"
+    "int move_to(const char *path) { return chdir(path) == 0 ? 0 : -errno; }\n"
+    "int attach(const char *path, int *file) {\n" // what the call that failed left in errno
+    "    *file = open(path, O_RDONLY);\n"
+    "    if (*file < 0) return errno;\n"
+    "    return 0;\n"
+    "}\n"
+    "int deliver(int file, const void *text, size_t size) {\n" // errno is kept over another call
+    "    if (write(file, text, size) < 0) {\n"
+    "        int wrong = -errno;\n"
+    "        close(file);\n"
+    "        return wrong;\n"
+    "    }\n"
+    "    return 0;\n"
+    "}\n"
+    "int refuse(int file) {\n" // errno was set here
+    "    if (file > 7) { errno = EBUSY; return -errno; }\n"
+    "    sink = file; return 0;\n"
+    "}\n"
+    "int insist(int file, char *byte) {\n" // all but EINTR, and a call that was tried again
+    "    ssize_t got;\n"
+    "    do got = read(file, byte, 1); while (got < 0 && errno == EINTR);\n"
+    "    if (got < 0) return -errno;\n"
+    "    sink = file; return 0;\n"
+    "}\n"
+    "int consult(struct list *list) {\n" // which errors is not known
+    "    if (announce(list) < 0) return -errno;\n"
+    "    return 0;\n"
+    "}\n"
+    "int wrong_now(void) { return errno; }\n" // a question
+    "__attribute__((noinline)) static int translated(void) { return -errno; }\n"
+    "int move_back(void) { if (chdir(\"..\") < 0) return translated(); sink = 1; return 0; }\n"
+    "int tidy(int file) {\n" // errno is restored, so that nothing is known to have set it
+    "    int saved = errno;\n"
+    "    close(file);\n"
+    "    errno = saved;\n"
+    "    if (file > 7) return -1;\n"
+    "    return 0;\n"
     "}\n";
 
 // Where functions return codes, 0 is no failure beside 1 without a sign; elsewhere it is.
@@ -152,6 +207,12 @@ static void expect(const struct profile *profile, const char *name, const char *
             const struct failure *failure = &profile->failures.items[function->first + k];
             if (failure->confidence < FAILURE_LIKELY || failure->result.number == last)
                 continue;
+            if (failure->result.kind == VALUE_ERRORS) {
+                snprintf(text + strlen(text), sizeof text - strlen(text), "%s%serrno%s",
+                         *text != '\0' ? " " : "", failure->result.negative ? "-" : "",
+                         failure->result_open ? "..." : "");
+                continue;
+            }
             last = failure->result.number;
             snprintf(text + strlen(text), sizeof text - strlen(text), "%s%lld",
                      *text != '\0' ? " " : "", (long long)last);
@@ -174,17 +235,24 @@ static void expect_effects(const struct profile *profile, const char *name, unsi
     }
 }
 
-static void check(const char *compiler, const char *directory)
+static void profile_of(const char *compiler, const char *directory, char *path, size_t size,
+                       struct batch_item *item)
 {
-    char path[64], command[256];
-    snprintf(path, sizeof path, "%s/judged.so", directory);
+    char command[256];
+    snprintf(path, size, "%s/judged.so", directory);
     snprintf(command, sizeof command, "%s -shared -fPIC -w -o %s %s/judged.c", compiler, path,
              directory);
     assert_int_equal(system(command), 0);
+    const struct batch batch = {.options.system_call = system_call_errors, .jobs = 1};
+    assert_null(profile_batch(&batch, item, 1));
+    assert_null(item->error);
+}
+
+static void check(const char *compiler, const char *directory)
+{
+    char path[64];
     _cleanup_(batch_item_deinit) struct batch_item item = {.path = path};
-    const struct batch batch = {.jobs = 1};
-    assert_null(profile_batch(&batch, &item, 1));
-    assert_null(item.error);
+    profile_of(compiler, directory, path, sizeof path, &item);
     expect(&item.profile, "append", "1");
     expect(&item.profile, "keep", "0");
     expect(&item.profile, "extend", "-1 2");
@@ -207,6 +275,50 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "lap", "-7");
     expect(&item.profile, "lap_again", "-3");
     expect(&item.profile, "find", "0");
+    expect(&item.profile, "list_last_error", "");
+    if (strncmp(compiler, "gcc", 3) == 0)
+        expect(&item.profile, "label", "0");
+    expect(&item.profile, "bits", "");
+    unlink(path);
+}
+
+static const struct failure *only_failure(const struct profile *profile, const char *name)
+{
+    for (size_t i = 0; i < profile->functions.count; i++)
+        if (strcmp(profile_text(profile, profile->functions.items[i].name), name) == 0)
+            return &profile->failures.items[profile->functions.items[i].first];
+    return NULL;
+}
+
+// Whether error numbers are among the results of a function.
+static void expect_numbers(const struct profile *profile, const char *name, int in, int out)
+{
+    const struct error_set *set =
+        &profile->sets.items.items[only_failure(profile, name)->result.set];
+    if (!error_set_has(set, (unsigned)in) || error_set_has(set, (unsigned)out))
+        fail_msg("%s: error number %d or %d", name, in, out);
+}
+
+static void check_errno(const char *compiler, const char *directory)
+{
+    char path[64];
+    _cleanup_(batch_item_deinit) struct batch_item item = {.path = path};
+    profile_of(compiler, directory, path, sizeof path, &item);
+    expect(&item.profile, "move_to", "-errno");
+    expect_numbers(&item.profile, "move_to", ENOENT, EINPROGRESS);
+    expect(&item.profile, "attach", "errno");
+    expect_numbers(&item.profile, "attach", EMFILE, EPIPE);
+    expect(&item.profile, "deliver", "-errno");
+    expect_numbers(&item.profile, "deliver", EPIPE, ENOTDIR);
+    expect(&item.profile, "refuse", "-16");
+    expect(&item.profile, "insist", "-errno");
+    expect_numbers(&item.profile, "insist", EIO, EINTR);
+    expect(&item.profile, "consult", "-errno...");
+    expect(&item.profile, "wrong_now", "");
+    expect(&item.profile, "move_back", "-errno");
+    expect_numbers(&item.profile, "move_back", ENOENT, EINPROGRESS);
+    expect(&item.profile, "tidy", "-1");
+    assert_false(only_failure(&item.profile, "tidy")->sets_error);
     unlink(path);
 }
 
@@ -221,6 +333,11 @@ static void test_judged(void **state)
     assert_int_equal(fclose(file), 0);
     check("gcc -O2", directory);
     check("clang -O2", directory);
+    check_errno("gcc -O2", directory);
+    check_errno("gcc -O1", directory);
+    check_errno("gcc -O0", directory);
+    check_errno("clang -O2", directory);
+    check_errno("clang -O1", directory);
     unlink(path);
     rmdir(directory);
 }

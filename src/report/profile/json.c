@@ -58,6 +58,7 @@ static void add_failure(struct page *page, json_t *failures, const struct failur
     } else {
         add_numbers(page, object, "values", failure->result.set);
         json_add_bool(&page->builder, object, "negated", failure->result.negative);
+        json_add_bool(&page->builder, object, "values_open", failure->result_open);
     }
     json_add_integer(&page->builder, object, "confidence", failure->confidence);
     json_add_string(&page->builder, object, "reason", failure_reason_text(failure->reason));

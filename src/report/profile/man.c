@@ -35,7 +35,7 @@ static struct error_set found_errors(const struct profile *profile, const struct
             error_set_add(&found, (unsigned)failure->result.number);
         if (failure->sets_error && failure->error.kind == VALUE_ERRORS)
             add_all(&found, &sets[failure->error.set]);
-        *ret_open |= failure->error_open;
+        *ret_open |= failure->error_open || failure->result_open;
     }
     return found;
 }

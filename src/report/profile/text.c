@@ -101,8 +101,8 @@ static struct error *put_result(struct page *page, const struct profile_function
 // All failures with the same result, merged into one line of the table.
 struct result_line {
     const struct failure *first;
-    struct error_set errors;
-    bool open; // errno may have other values that are not known
+    struct error_set errors; // of errno, and of the result if that is an error number
+    bool open;               // there may be other numbers, which are not known
     unsigned confidence;
     struct effect effects[EFFECTS];
     size_t effect_count;
@@ -113,10 +113,13 @@ static void add_to_line(struct result_line *line, const struct page *page,
                         const struct failure *failure)
 {
     const struct error_set *sets = page->profile->sets.items.items;
-    if (failure->sets_error && failure->error.kind == VALUE_ERRORS)
+    const struct value *numbers = failure->result.kind == VALUE_ERRORS ? &failure->result
+                                  : failure->sets_error                ? &failure->error
+                                                                       : NULL;
+    if (numbers != NULL && numbers->kind == VALUE_ERRORS)
         for (size_t i = 0; i < sizeof line->errors.bits / sizeof *line->errors.bits; i++)
-            line->errors.bits[i] |= sets[failure->error.set].bits[i];
-    line->open |= failure->error_open;
+            line->errors.bits[i] |= sets[numbers->set].bits[i];
+    line->open |= failure->result.kind == VALUE_ERRORS ? failure->result_open : failure->error_open;
     if (failure->confidence > line->confidence)
         line->confidence = failure->confidence;
     for (unsigned i = 0; i < failure->effect_count; i++) {
@@ -136,8 +139,6 @@ static struct error *put_line(struct page *page, const struct profile_function *
     bool known = false;
     TRY(put_result(page, function, line->first));
     TRY(fill_to(page, page->names + 4 + 8));
-    if (line->first->result.kind == VALUE_ERRORS)
-        TRY(put_numbers(page, &page->profile->sets.items.items[line->first->result.set]));
     TRY(put_numbers(page, &line->errors));
     for (size_t i = 0; i < sizeof line->errors.bits / sizeof *line->errors.bits; i++)
         known |= line->errors.bits[i] != 0;
@@ -163,7 +164,7 @@ static struct error *put_line(struct page *page, const struct profile_function *
 static bool same_result(const struct failure *a, const struct failure *b)
 {
     return a->result.kind == b->result.kind && a->result.number == b->result.number &&
-           a->result.set == b->result.set && a->result.negative == b->result.negative;
+           a->result.negative == b->result.negative;
 }
 
 // Writes the lines of a function. *ret_shown: there was at least one.
