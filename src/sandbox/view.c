@@ -229,7 +229,7 @@ static struct error *show_file(const char *path)
     if (lstat(place, &status) < 0)
         TRY(make_place_for(place, directory));
     if (mount(source, place, NULL, MS_BIND, NULL) < 0 ||
-        (readable_only && view_readonly(place) < 0))
+        (readable_only && view_readonly(place, false) < 0))
         return error_from_errno(errno, "cannot show %s to a trial", path);
     return NULL;
 }

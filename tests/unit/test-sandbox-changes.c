@@ -165,8 +165,9 @@ static void deeper_than_files_are_open(void **state)
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     few = before;
     few.rlim_cur = 64;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        struct sandbox *sandbox = make(kinds[i], NULL, false);
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
         struct sandbox_step step = {SCRIPT(command)};
         struct sandbox_result result;
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
@@ -214,8 +215,9 @@ static struct error *measure(void *data, struct sandbox *sandbox)
 static void deeper_than_paths_are_long(void **state)
 {
     struct sandbox_result result;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        struct sandbox *sandbox = make(kinds[i], NULL, false);
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
         struct sandbox_step step = {
             .command = (char *[]){"nest", NULL}, .environment = plain, .inside = nest, .input = -1};
         deepest = 0;
@@ -225,7 +227,7 @@ static void deeper_than_paths_are_long(void **state)
         sandbox_result_deinit(&result);
         assert_true(deepest > (PATH_MAX - sizeof place) / strlen("/nested") - 1);
         sandbox_free(sandbox);
-        if (kinds[i] != SANDBOX_NONE)
+        if (kind != SANDBOX_NONE)
             continue;
         sandbox = make(SANDBOX_COPY, NULL, false);
         result = run_in(sandbox, "test -e nested/nested/nested && echo copied", 60000);
