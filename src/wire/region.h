@@ -90,10 +90,14 @@ struct wire_region {
     uint64_t journal;   // offset of struct wire_record[journal_capacity + WIRE_LATE_CRASHES]
     uint64_t arena;     // offset where the controller puts resolutions, up to `size`
     uint64_t start_ns;  // CLOCK_MONOTONIC when the trial began
-    uint64_t preload;   // offset of a string: the value LD_PRELOAD must have in every process
-    uint64_t file;      // offset of a string: path of this region's file
-    uint64_t calls;     // offset of struct wire_calls; 0 when calls are not recorded
-    uint64_t coverage;  // offset of a string: path of the coverage file; 0 when there is none
+    uint64_t namespace; // inode number of the controller's PID namespace; 0: not known
+    // The controller and its process group, in that namespace. Everything below the controller
+    // belongs to the trial.
+    uint32_t controller, controller_group;
+    uint64_t preload;  // offset of a string: the value LD_PRELOAD must have in every process
+    uint64_t file;     // offset of a string: path of this region's file
+    uint64_t calls;    // offset of struct wire_calls; 0 when calls are not recorded
+    uint64_t coverage; // offset of a string: path of the coverage file; 0 when there is none
     uint64_t program; // offset of two strings: a path, and the file that is executed under it; or 0
     uint64_t program_fingerprint; // wire_fingerprint() of that file's program headers
     uint32_t journal_capacity;
@@ -273,6 +277,8 @@ enum wire_note {
     WIRE_NOTE_OUT_FAULT,          // text: function; an output parameter's pointer was not writable
     WIRE_NOTE_MEMORY,             // text: what could not be allocated
     WIRE_NOTE_NOT_COVERED,        // text: module; not the file whose blocks are asked about
+    WIRE_NOTE_SIGNAL_LIMITED,     // text: a call; its signal reached processes of the trial alone
+    WIRE_NOTE_SIGNAL_REFUSED,     // text: a call; its signal was not sent to anybody
     WIRE_NOTES
 };
 

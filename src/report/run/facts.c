@@ -82,6 +82,12 @@ static const struct {
     [WIRE_NOTE_DISARMED] = {"disarmed", "took the injection out of itself:"},
     [WIRE_NOTE_OUT_FAULT] = {"out-fault", "gave an output pointer that cannot be written to"},
     [WIRE_NOTE_MEMORY] = {"memory", "could not allocate"},
+    [WIRE_NOTE_SIGNAL_LIMITED] = {"signal-limited",
+                                  "signalled only the processes of this run, where others would "
+                                  "have got the signal, too:"},
+    [WIRE_NOTE_SIGNAL_REFUSED] = {"signal-refused",
+                                  "was refused a signal that would also go to processes outside "
+                                  "of this run (they cannot be told apart without /proc):"},
     [WIRE_NOTE_NOT_COVERED] = {"not-covered", "runs another file, whose coverage is not known, as"},
 };
 
