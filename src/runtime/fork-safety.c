@@ -56,29 +56,6 @@ static bool is_plain_device(const struct statx *status)
            (minor == 3 || minor == 5 || minor == 7 || minor == 8 || minor == 9);
 }
 
-static void put_number(char *text, unsigned number)
-{
-    char digits[12];
-    int count = 0;
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while ((number /= 10) != 0);
-    while (count > 0)
-        *text++ = digits[--count];
-    *text = '\0';
-}
-
-static bool is_number(const char *text, int *ret_number)
-{
-    int number = 0;
-    if (*text == '\0')
-        return false;
-    for (; *text >= '0' && *text <= '9'; text++)
-        number = number * 10 + (*text - '0');
-    *ret_number = number;
-    return *text == '\0';
-}
-
 struct visit {
     struct identity files[FILES];
     uint32_t count;
@@ -98,7 +75,7 @@ static bool reopen(int descriptor, long flags)
 {
     const int in_all = 0, here = 1;
     char path[32] = "/proc/self/fd/";
-    put_number(path + text_length(path), (unsigned)descriptor);
+    text_put_number(path + text_length(path), (unsigned)descriptor);
     long closes = SYSTEM_2(__NR_fcntl, descriptor, F_GETFD);
     long at = SYSTEM_3(__NR_lseek, descriptor, 0, here);
     long wanted = flags & ~(long)(O_CREAT | O_EXCL | O_TRUNC | O_NOCTTY);
@@ -164,13 +141,6 @@ static enum wire_fork_refusal visit_one(struct visit *visit, int descriptor)
     return WIRE_FORK_DESCRIPTORS;
 }
 
-struct entry { // as getdents64() gives it
-    uint64_t inode, offset;
-    uint16_t size;
-    uint8_t type;
-    char name[];
-};
-
 // All numbers are read before anything is opened or closed.
 static enum wire_fork_refusal visit_all(struct visit *visit)
 {
@@ -184,10 +154,10 @@ static enum wire_fork_refusal visit_all(struct visit *visit)
     long size;
     while ((size = SYSTEM_3(__NR_getdents64, directory, fork_entries, sizeof fork_entries)) > 0)
         for (long at = 0; at < size;) {
-            const struct entry *entry = (const struct entry *)(fork_entries + at);
+            const struct system_entry *entry = (const struct system_entry *)(fork_entries + at);
             int number;
             at += entry->size;
-            if (!is_number(entry->name, &number) || number == (int)directory)
+            if (!text_number(entry->name, &number) || number == (int)directory)
                 continue;
             if (count == sizeof fork_numbers / sizeof *fork_numbers)
                 refusal = WIRE_FORK_DESCRIPTORS;

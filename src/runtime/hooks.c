@@ -533,6 +533,7 @@ void hook_prepare(void)
 {
     filter_add(hooks, sizeof hooks / sizeof hooks[0]);
     filter_add(user_hooks, USER_HOOKS);
+    filter_add(broadcast_hooks, BROADCAST_HOOKS);
     if ((runtime.plan->uses & WIRE_USE_MUTEX) != 0)
         filter_add(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0]);
     if ((runtime.region->options & WIRE_CATCH_CRASHES) != 0)
@@ -551,6 +552,8 @@ const struct hook *hook_find(const char *name)
     const struct hook *hook = find_in(hooks, sizeof hooks / sizeof hooks[0], name);
     if (hook == NULL)
         hook = find_in(user_hooks, USER_HOOKS, name);
+    if (hook == NULL)
+        hook = find_in(broadcast_hooks, BROADCAST_HOOKS, name);
     if (hook == NULL && (runtime.plan->uses & WIRE_USE_MUTEX) != 0)
         hook = find_in(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0], name);
     if (hook == NULL && (runtime.region->options & WIRE_CATCH_CRASHES) != 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Signals that the runtime handles: breakpoints that show which code is executed, and the deaths of
-// processes.
+// processes. Also signals that targets send to many processes at once.
 #ifndef ORDEAL_RUNTIME_SIGNALS_H
 #define ORDEAL_RUNTIME_SIGNALS_H
 
@@ -24,6 +24,11 @@ struct crash {
 };
 
 void crash_prepare(void);
+
+// ---- broadcast.c ----
+
+#define BROADCAST_HOOKS 2
+extern const struct hook broadcast_hooks[BROADCAST_HOOKS];
 
 // ---- cover.c ----
 

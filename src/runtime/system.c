@@ -72,6 +72,30 @@ const char *text_base(const char *path)
     return base;
 }
 
+char *text_put_number(char *text, unsigned number)
+{
+    char digits[12];
+    int count = 0;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    while (count > 0)
+        *text++ = digits[--count];
+    *text = '\0';
+    return text;
+}
+
+bool text_number(const char *text, int *ret_number)
+{
+    int number = 0;
+    if (*text == '\0')
+        return false;
+    for (; *text >= '0' && *text <= '9'; text++)
+        number = number * 10 + (*text - '0');
+    *ret_number = number;
+    return *text == '\0';
+}
+
 // One [set] against one character; *pattern stands after '[' and ends after ']'.
 static bool glob_set(const char **pattern, char c)
 {

@@ -55,6 +55,10 @@ bool text_starts(const char *text, const char *prefix);
 void text_copy(char *target, size_t room, const char *source);
 // The part after the last slash.
 const char *text_base(const char *path);
+// Writes a number in decimal digits. Returns where it ends, which has a NUL.
+char *text_put_number(char *text, unsigned number);
+// Whether the text is a number, and which.
+bool text_number(const char *text, int *ret_number);
 // Shell pattern: * ? [a-z] [!a-z]. Linear apart from backing up to the last star.
 bool text_glob(const char *pattern, const char *text);
 
@@ -68,6 +72,13 @@ bool system_peek(const void *address, void *target, size_t size);
 bool system_poke(void *address, const void *source, size_t size);
 // Copies a C string of the target, cut to room; false when the pointer is bad.
 bool system_peek_text(const char *address, char *target, size_t room);
+
+struct system_entry { // as getdents64() gives it
+    uint64_t inode, offset;
+    uint16_t size;
+    uint8_t type;
+    char name[];
+};
 
 uint32_t system_pid(void);
 uint32_t system_tid(void);

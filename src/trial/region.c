@@ -329,7 +329,12 @@ struct error *region_renew(struct region *region, const struct region_options *o
 
 void region_start(struct region *region, uint64_t now_ns)
 {
-    region->map->start_ns = region->layout.start_ns = now_ns;
+    struct wire_region *map = region->map, *layout = &region->layout;
+    struct stat space;
+    map->start_ns = layout->start_ns = now_ns;
+    map->namespace = layout->namespace = stat("/proc/self/ns/pid", &space) == 0 ? space.st_ino : 0;
+    map->controller = layout->controller = (uint32_t)getpid();
+    map->controller_group = layout->controller_group = (uint32_t)getpgrp();
 }
 
 void region_restore(const struct region *region, struct wire_region *bytes)

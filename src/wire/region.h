@@ -91,6 +91,10 @@ struct wire_region {
     uint64_t journal;   // offset of struct wire_record[journal_capacity + WIRE_LATE_CRASHES]
     uint64_t arena;     // offset where the controller puts resolutions, up to `size`
     uint64_t start_ns;  // CLOCK_MONOTONIC when the trial began
+    uint64_t namespace; // inode number of the controller's PID namespace; 0: not known
+    // The controller and its process group, in that namespace. Everything below the controller
+    // belongs to the trial.
+    uint32_t controller, controller_group;
     uint64_t preload;   // offset of a string: the value LD_PRELOAD must have in every process
     uint64_t file;      // offset of a string: path of this region's file
     uint64_t calls;     // offset of struct wire_calls; 0 when calls are not recorded
@@ -281,6 +285,8 @@ enum wire_note {
     WIRE_NOTE_MEMORY,             // text: what could not be allocated
     WIRE_NOTE_NOT_COVERED,        // text: module; not the file whose blocks are asked about
     WIRE_NOTE_NOT_ATTACHED,       // text: program; started by another user without the region
+    WIRE_NOTE_SIGNAL_LIMITED,     // text: a call; its signal reached processes of the trial alone
+    WIRE_NOTE_SIGNAL_REFUSED,     // text: a call; its signal was not sent to anybody
     WIRE_NOTES
 };
 

@@ -141,7 +141,7 @@ struct error *callsites_yaml(const struct callsites_report *report, enum site_cl
 {
     TRY(buffer_printf(text,
                       "# Calls of class '%s', found by ordeal callsites, most dangerous first.\n"
-                      "# ordeal run --scenario FILE -- PROGRAM\nrules:\n",
+                      "# ordeal run --sandbox auto --scenario FILE -- PROGRAM\nrules:\n",
                       site_class_name(class)));
     return put_rules(report, class, false, text, ret_rules);
 }

@@ -92,6 +92,12 @@ static const struct {
     [WIRE_NOTE_NOT_ATTACHED] = {"not-attached",
                                 "changed its user and closed Ordeal's descriptor, so that Ordeal "
                                 "was not attached to"},
+    [WIRE_NOTE_SIGNAL_LIMITED] = {"signal-limited",
+                                  "signalled only the processes of this run, where others would "
+                                  "have got the signal, too:"},
+    [WIRE_NOTE_SIGNAL_REFUSED] = {"signal-refused",
+                                  "was refused a signal that would also go to processes outside "
+                                  "of this run (they cannot be told apart without /proc):"},
     [WIRE_NOTE_NOT_COVERED] = {"not-covered", "runs another file, whose coverage is not known, as"},
 };
 
