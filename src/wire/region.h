@@ -95,10 +95,10 @@ struct wire_region {
     // The controller and its process group, in that namespace. Everything below the controller
     // belongs to the trial.
     uint32_t controller, controller_group;
-    uint64_t preload;   // offset of a string: the value LD_PRELOAD must have in every process
-    uint64_t file;      // offset of a string: path of this region's file
-    uint64_t calls;     // offset of struct wire_calls; 0 when calls are not recorded
-    uint64_t coverage;  // offset of a string: path of the coverage file; 0 when there is none
+    uint64_t preload;  // offset of a string: the value LD_PRELOAD must have in every process
+    uint64_t file;     // offset of a string: path of this region's file
+    uint64_t calls;    // offset of struct wire_calls; 0 when calls are not recorded
+    uint64_t coverage; // offset of a string: path of the coverage file; 0 when there is none
     uint64_t marks; // offset of uint32_t[mark_count]: for each module of the coverage file whether
                     // a process has loaded it, then for each block whether, or how often, it was
                     // reached in this trial
