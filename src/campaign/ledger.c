@@ -123,6 +123,16 @@ static struct error *add_injections(struct ledger *ledger, int64_t trial,
     return NULL;
 }
 
+static enum store_damage damage_of(enum wire_damage damage)
+{
+    static const enum store_damage damages[WIRE_DAMAGES] = {
+        [WIRE_DAMAGE_FIRED] = STORE_DAMAGE_FIRED, [WIRE_DAMAGE_FELL] = STORE_DAMAGE_FELL,
+        [WIRE_DAMAGE_TIME] = STORE_DAMAGE_TIME,   [WIRE_DAMAGE_RECORD] = STORE_DAMAGE_RECORD,
+        [WIRE_DAMAGE_MARK] = STORE_DAMAGE_MARK,
+    };
+    return damages[damage];
+}
+
 static enum store_way way_of(enum trial_way way)
 {
     static const enum store_way ways[WAYS] = {[WAY_FORKED] = STORE_WAY_FORKED,
@@ -157,6 +167,7 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
         .confirmation = confirmation,
         .way = way_of(result->way),
         .round = result->round,
+        .damage = damage_of(result->observation.damage),
     };
     TRY(store_add_trial(ledger->store, &row));
     *ret_id = row.id;

@@ -393,6 +393,12 @@ void function_bound(struct function *function, struct stub_slot *slot)
     while (!atomic_swap_if(&last_bound, first, function));
 }
 
+static void add_reached(const struct function *function, uint64_t calls)
+{
+    for (uint32_t i = 0; i < function->rule_count; i++)
+        atomic_add(&runtime.rule_states[function->rules[i]].reached, calls);
+}
+
 void function_publish(struct function *function)
 {
     uint64_t calls = atomic_load(&function->primary->count), before;
@@ -401,8 +407,18 @@ void function_publish(struct function *function)
         if (calls <= before)
             return;
     } while (!atomic_swap_if(&function->published, before, calls));
-    for (uint32_t i = 0; i < function->rule_count; i++)
-        atomic_add(&runtime.rule_states[function->rules[i]].reached, calls - before);
+    add_reached(function, calls - before);
+}
+
+// A child that was forked behind our back is noticed at its first call, which is counted by then as
+// if it were the parent's.
+void function_publish_call(struct function *function, uint64_t occurrence)
+{
+    function_publish(function);
+    if (occurrence <= atomic_load(&function->forgotten)) {
+        atomic_store(&function->forgotten, 0);
+        add_reached(function, 1);
+    }
 }
 
 // Calls `each` for functions that have a slot. Walks the buckets, which a function enters before it
@@ -423,7 +439,7 @@ void functions_publish(void)
 
 static void forget_earlier_calls(struct function *function)
 {
-    function->published = atomic_load(&function->primary->count);
+    function->published = function->forgotten = atomic_load(&function->primary->count);
 }
 
 void functions_after_fork(void)

@@ -41,6 +41,7 @@ struct function {
     uint32_t started;      // a first call was seen
     uint64_t pending;      // lowest occurrence that must be checked and has not been
     uint64_t published;    // calls already added to the region's `reached`
+    uint64_t forgotten;    // calls that were counted when a forked child was first noticed
     uint32_t recorded;     // 1 + its number in the region's table of calls; 0: not yet known
     uint32_t descriptor;   // as in its rules
     uint32_t stackless;    // wire_hash() of its name, if a rule names places without stacks; or 0
@@ -62,6 +63,8 @@ bool function_same_library(const struct module *a, const struct module *b);
 void function_bound(struct function *function, struct stub_slot *slot); // a first or further slot
 
 void function_publish(struct function *function); // its calls so far, into the region
+// Likewise, and this call is among them.
+void function_publish_call(struct function *function, uint64_t occurrence);
 void functions_publish(void);
 void functions_after_fork(void); // the parent's calls are not the child's to publish
 

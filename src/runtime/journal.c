@@ -133,7 +133,8 @@ void journal_injection(const struct call *call, uint32_t rule, uint32_t actions,
                        uint64_t short_value)
 {
     const struct wire_rule *r = &runtime.rules[rule];
-    function_publish(call->function); // a rule never fires more often than its functions are called
+    // A rule never fires more often than its functions are called.
+    function_publish_call(call->function, call->occurrence);
     struct wire_record *record =
         journal_open(WIRE_RECORD_INJECTION, &runtime.rule_states[rule].fired);
     if (record == NULL)

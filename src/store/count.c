@@ -17,6 +17,7 @@ static const struct {
     {"program", COUNT_PROGRAM},
     {"suppressed", COUNT_SUPPRESSED},
     {"way", COUNT_WAY},
+    {"damage", COUNT_DAMAGE},
 };
 
 static struct error *find_query(const char *group_by, enum query *ret_query)

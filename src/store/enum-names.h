@@ -72,7 +72,18 @@ enum store_way {
     STORE_WAYS
 };
 
+// What of a trial's numbers, which the target could overwrite, cannot be true.
+enum store_damage {
+    STORE_DAMAGE_NONE,
+    STORE_DAMAGE_FIRED,  // a fault struck more often than its functions were called
+    STORE_DAMAGE_FELL,   // a count went down
+    STORE_DAMAGE_TIME,   // more is counted than there was time for
+    STORE_DAMAGE_RECORD, // the journal does not agree with the counts, or with itself
+    STORE_DAMAGE_MARK,   // of coverage
+    STORE_DAMAGES
+};
+
 extern const struct enum_names state_names, stop_names, selection_names, remark_names,
-    outcome_names, artifact_names, way_names;
+    outcome_names, artifact_names, way_names, damage_names;
 
 #endif

@@ -57,6 +57,7 @@ enum query {
     COUNT_PROGRAM,
     COUNT_SUPPRESSED,
     COUNT_WAY,
+    COUNT_DAMAGE,
     QUERIES
 };
 

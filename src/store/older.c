@@ -13,6 +13,7 @@
 
 #define VERSION_WITH_FACTS                                                                         \
     6 // the version that introduced columns for what older ones said in sentences
+#define VERSION_WITH_DAMAGE 7 // trials say whether their numbers can be true
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
@@ -106,6 +107,7 @@ static const struct {
     {VERSION_WITH_FACTS, &table_trial, "round",
      "CASE WHEN reason LIKE '%(fault %" LIFE "' AND " BEFORE_IT " LIKE '%(fault ' THEN"
      " CAST(substr(" UP_TO ", length(" BEFORE_IT ") + 1) AS INTEGER) END"},
+    {VERSION_WITH_DAMAGE, &table_trial, "damage", no_value},
     {VERSION_WITH_FACTS, &table_finding, "severity",
      "CASE WHEN verdict IN ('crash', 'hang') THEN 'high'"
      " WHEN verdict NOT IN ('silent', 'wrong-output', 'unstable') THEN NULL"

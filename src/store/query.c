@@ -88,6 +88,7 @@ static const struct query_template queries[QUERIES] = {
                             " ORDER BY injection.id LIMIT 1)",
                             ""),
     [COUNT_WAY] = COUNT("trial.way", ""),
+    [COUNT_DAMAGE] = COUNT("trial.damage", ""),
     [COUNT_SUPPRESSED] = COUNT("candidate.type", "JOIN candidate ON candidate.id = trial.candidate"
                                                  " JOIN finding ON finding.id = trial.finding"
                                                  " AND finding.suppressed IS NOT NULL"),

@@ -242,5 +242,10 @@ static const char facts[] =
     ");\n"
     "CREATE INDEX remark_campaign ON remark (campaign);\n";
 
-const char *const schema_steps[] = {tables, views, stopped_by, measured, ways, facts};
+// What of a trial's numbers could not be true; NULL: nothing.
+static const char damaged[] =
+    "ALTER TABLE trial ADD COLUMN damage TEXT CHECK (damage IS NULL OR damage = 'fired' OR\n"
+    "    damage = 'fell' OR damage = 'time' OR damage = 'record' OR damage = 'mark');\n";
+
+const char *const schema_steps[] = {tables, views, stopped_by, measured, ways, facts, damaged};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

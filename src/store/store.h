@@ -181,6 +181,7 @@ struct store_trial {
     int64_t finding;    // the finding it shows, or 0
     bool confirmation;  // ran again to confirm or replay; not part of any count
     enum store_way way;
+    enum store_damage damage;
     // Of a long-lived server: the number of this fault in its life; 0: another kind of trial
     uint32_t round;
 };
@@ -285,8 +286,8 @@ store_each_lines(struct store *store, int64_t campaign,
                  struct error *(*row)(void *, const struct store_lines *), void *data);
 
 // Trials per verdict, in groups: "type", "function", "module", "file", "component", "program",
-// "way" (NULL: one group for all). "suppressed" groups by type and counts only trials that show
-// suppressed findings.
+// "way", "damage" (NULL: one group for all). "suppressed" groups by type and counts only trials
+// that show suppressed findings.
 struct store_count {
     const char *group;
     uint64_t verdicts[VERDICTS];

@@ -109,6 +109,7 @@ static const struct column trial_columns[] = {
     COLUMN(store_trial, confirmation, KIND_FLAG),
     ENUM(store_trial, way, way_names),
     COLUMN(store_trial, round, KIND_OPTIONAL_NUMBER),
+    ENUM(store_trial, damage, damage_names),
 };
 TABLE(trial);
 

@@ -210,6 +210,7 @@ static void trials(void **state)
     trial.output = "";
     trial.plan_hash = UINT64_MAX;
     trial.way = STORE_WAY_CHECKED;
+    trial.damage = STORE_DAMAGE_TIME;
     trial.round = 7;
     must(store_add_trial(store, &trial));
     struct store_injection injection = some_injection(trial.id);
@@ -221,7 +222,8 @@ static void trials(void **state)
     assert_string_equal(found.stack, "copy\nmain");
     assert_string_equal(found.output, "");
     assert_int_equal(found.outcome, STORE_OUTCOME_EXIT);
-    assert_true(found.way == STORE_WAY_CHECKED && found.round == 7);
+    assert_true(found.way == STORE_WAY_CHECKED && found.round == 7 &&
+                found.damage == STORE_DAMAGE_TIME);
     assert_true(found.seed == 0x8000000000000001 && found.plan_hash == UINT64_MAX);
     assert_true(found.verdict == VERDICT_CRASH && found.finding == 0 && !found.confirmation);
     assert_true(found.candidate == candidate.id && found.seconds == 0.25);

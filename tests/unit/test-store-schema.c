@@ -221,6 +221,7 @@ static void words_agree(void **state)
     names_pass(store, &selection_names, "campaign", "selection");
     names_pass(store, &outcome_names, "trial", "outcome");
     names_pass(store, &way_names, "trial", "way");
+    names_pass(store, &damage_names, "trial", "damage");
     names_pass(store, &severity_names, "finding", "severity");
     names_pass(store, &remark_names, "remark", "kind");
 }

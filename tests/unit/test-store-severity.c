@@ -39,9 +39,9 @@ static void test_severity(void **state)
 // Every value has a word of its own, and at most one of them none.
 static void test_names(void **state)
 {
-    static const struct enum_names *const all[] = {&state_names,  &stop_names,    &selection_names,
-                                                   &remark_names, &outcome_names, &artifact_names,
-                                                   &way_names,    &severity_names};
+    static const struct enum_names *const all[] = {&state_names,  &stop_names,     &selection_names,
+                                                   &remark_names, &outcome_names,  &artifact_names,
+                                                   &way_names,    &severity_names, &damage_names};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const struct enum_names *names = all[i];
         unsigned none = 0;

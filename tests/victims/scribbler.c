@@ -1,7 +1,9 @@
 // Reads once, then writes over the region of the trial, as a wild pointer might. "strings": only
 // where the plan says its strings are, and reads again. "all": everything that is never to change.
 // "rows": of what processes leave for each other about frames, which registers those save; then it
-// is another process of the same program, which reads in the same frames.
+// is another process of the same program, which reads in the same frames. "fired", "reached",
+// "head", "record", "marks": one of the numbers that the runtime counts, in memory and after a
+// failed read only.
 #include "victim.h"
 
 #include "wire/region.h"
@@ -61,10 +63,51 @@ static void read_amid_signals(int argc, char **argv)
     _exit(99);
 }
 
+static char *find_region(void)
+{
+    static char line[4096];
+    const char *name = getenv(WIRE_ENVIRONMENT);
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps != NULL && name != NULL && fgets(line, sizeof line, maps) != NULL)
+        if (strstr(line, name) != NULL)
+            return (char *)strtoul(line, NULL, 16);
+    _exit(99);
+}
+
+// The first mapping of the region begins with its header. It says where the others are.
+static void spoil_number(const char *which)
+{
+    char *base = find_region();
+    struct wire_region *region = (struct wire_region *)base;
+    struct wire_rule_state *rules = (struct wire_rule_state *)(base + region->rules);
+    struct wire_record *records = (struct wire_record *)(base + region->journal);
+    if (strcmp(which, "fired") == 0)
+        rules[0].fired = 17969682043120722147ull;
+    else if (strcmp(which, "reached") == 0)
+        rules[0].reached = 1ull << 62;
+    else if (strcmp(which, "head") == 0)
+        region->journal_head = UINT64_MAX / 2;
+    else if (strcmp(which, "record") == 0)
+        records[0].rule = 4711;
+    else if (strcmp(which, "marks") == 0 && region->mark_count != 0)
+        memset(base + region->marks, 0xff, region->mark_count * sizeof(uint32_t));
+}
+
 int main(int argc, char **argv)
 {
+    static const char *const numbers[] = {"fired", "reached", "head", "record", "marks"};
     if (argc > 1 && strcmp(argv[1], "rows") == 0)
         read_amid_signals(argc, argv);
+    for (size_t i = 0; argc > 1 && i < sizeof numbers / sizeof *numbers; i++)
+        if (strcmp(argv[1], numbers[i]) == 0) {
+            char byte;
+            int zero = open("/dev/zero", O_RDONLY);
+            ssize_t got = zero < 0 ? 0 : read(zero, &byte, 1);
+            say("read %zd\n", got);
+            if (got < 0 || access("/dev/zero", R_OK) != 0)
+                spoil_number(argv[1]);
+            syscall(SYS_exit_group, 0);
+        }
     int zero = open("/dev/zero", O_RDONLY), file = open(getenv(WIRE_ENVIRONMENT), O_RDWR);
     struct wire_region header;
     char byte;

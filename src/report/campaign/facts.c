@@ -196,6 +196,14 @@ static struct error *add_way(void *data, const struct store_count *row)
     return NULL;
 }
 
+static struct error *add_damage(void *data, const struct store_count *row)
+{
+    struct campaign_facts *facts = data;
+    for (int i = 0; row->group != NULL && i < VERDICTS; i++)
+        facts->damaged += row->verdicts[i];
+    return NULL;
+}
+
 static struct error *add_remark(void *data, const struct store_remark *row)
 {
     struct campaign_facts *facts = data;
@@ -227,6 +235,7 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     TRY(order_findings(facts));
     TRY(campaign_titles_distinguish(facts));
     TRY(store_each_count(facts->store, facts->campaign.id, "way", add_way, facts));
+    TRY(store_each_count(facts->store, facts->campaign.id, "damage", add_damage, facts));
     return campaign_limits_find(facts);
 }
 

@@ -114,6 +114,7 @@ struct campaign_facts {
     struct campaign_references references;
     ARRAY(struct campaign_finding) findings; // not suppressed; most severe first
     uint64_t suppressed, suppressed_trials;  // suppressed findings, and the trials that show them
+    uint64_t damaged;                        // trials whose region the target damaged
     uint64_t forked, checked, disputed;      // trials by store_way; `forked` includes `checked`
     ARRAY(char *) limits;                    // sentences that limit what the numbers show
 };

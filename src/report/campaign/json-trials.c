@@ -140,6 +140,7 @@ static struct error *put_fields(struct store *store, const struct store_trial *r
     TRY(add_text(text, "stack", row->stack));
     TRY(add_text(text, "output", row->output));
     TRY(add_text(text, "way", enum_name(&way_names, row->way)));
+    TRY(add_text(text, "damage", enum_name(&damage_names, row->damage)));
     if (row->finding != 0)
         TRY(add_signed(text, "finding", row->finding));
     if (row->activations != 0) {

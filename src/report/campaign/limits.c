@@ -55,9 +55,15 @@ static struct error *add_limits_of_trials(struct campaign_facts *facts)
         TRY(add_limit(facts,
                       "%llu of %llu trials never reached the fault: not counted, and not survived.",
                       NUMBER(idle), NUMBER(all)));
-    if (invalid != 0)
+    uint64_t damaged = facts->damaged < invalid ? facts->damaged : invalid;
+    if (invalid != damaged)
         TRY(add_limit(facts, "%llu trial%s could not be run or failed the pretest: not counted.",
-                      NUMBER(invalid), plural(invalid)));
+                      NUMBER(invalid - damaged), plural(invalid - damaged)));
+    if (damaged != 0)
+        TRY(add_limit(facts,
+                      "%llu trial%s damaged the region, the memory in which Ordeal notes what "
+                      "happens to the target: not counted.",
+                      NUMBER(damaged), plural(damaged)));
     return NULL;
 }
 
