@@ -161,9 +161,17 @@ eventually() {
     done
 }
 
-# names_sandbox ARGUMENTS…: whether they say which sandbox is meant, or the campaign in the store does.
+# names_sandbox ARGUMENTS…: whether they say which sandbox is meant, or a campaign file or the store.
 names_sandbox() {
-    [[ " ${*//-- */} " =~ \ (--sandbox|--resume|--set\ sandbox.kind=) ]]
+    local word
+    for word; do
+        case $word in
+        --) return 1 ;;
+        --sandbox* | sandbox.kind=* | --resume) return 0 ;;
+        *.yaml) ! grep -qs '^sandbox:' "$word" || return 0 ;;
+        esac
+    done
+    return 1
 }
 ordeal() {
     local options=()

@@ -8,11 +8,13 @@ without_noise() {
     local said
     said=$("$@" 2>&1 >/dev/null) || echo "${said##*$'\n'}" | sed "s/^\$/$1 fails/"
 }
-# A private view of the file system, as root or with a user namespace. /proc is a mount point
-# everywhere, also in a chroot, and can be made private, so that nobody else sees these mounts.
+# A private view of the file system and of processes, as root or with a user namespace. /proc is a
+# mount point everywhere, also in a chroot, and can be made private, so that nobody else sees this.
 overlay_mounted() { # OPTIONS OF UNSHARE…
     # shellcheck disable=SC2016 # it is another shell
     unshare "$@" --mount --propagation unchanged --pid --ipc --fork bash -ec '
+        mount --make-private /proc
+        mount -t proc none /proc
         mount --make-private /proc
         mount -t tmpfs none /proc
         mkdir /proc/lower /proc/upper /proc/work /proc/root

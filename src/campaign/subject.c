@@ -14,28 +14,43 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-// A pattern for this path and for all paths that begin with it.
-static struct error *put_pattern(struct buffer *pattern, const char *path)
+// Ignores this path, and with `suffix` "*" all paths that begin with it.
+static struct error *ignore(const char *path, const char *suffix, struct definition *definition)
 {
+    _cleanup_(buffer_deinit) struct buffer pattern = {0};
     for (; *path != '\0'; path++) {
         if (strchr("*?[\\", *path) != NULL)
-            TRY(buffer_append(pattern, "\\", 1));
-        TRY(buffer_append(pattern, path, 1));
+            TRY(buffer_append(&pattern, "\\", 1));
+        TRY(buffer_append(&pattern, path, 1));
     }
-    return buffer_append(pattern, "*", 1);
+    TRY(buffer_append(&pattern, suffix, strlen(suffix)));
+    char **word = ARRAY_ADD(&definition->oracle.ignored);
+    if (word == NULL)
+        return error_no_memory();
+    *word = TAKE(pattern.data);
+    return NULL;
 }
 
 static struct error *ignore_store(const char *path, struct definition *definition)
 {
     _cleanup_free_ char *real = realpath(path, NULL);
-    _cleanup_(buffer_deinit) struct buffer pattern = {0};
     if (real == NULL)
         return error_from_errno(errno, "cannot find %s", path);
-    TRY(put_pattern(&pattern, real));
-    char **word = ARRAY_ADD(&definition->oracle.ignored);
-    if (word == NULL)
-        return error_no_memory();
-    *word = TAKE(pattern.data);
+    return ignore(real, "*", definition);
+}
+
+// Files that this process writes its own output to: without an overlay they change while trials
+// run.
+static struct error *ignore_own_output(struct definition *definition)
+{
+    for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++) {
+        char link[32];
+        struct stat facts;
+        snprintf(link, sizeof link, "/proc/self/fd/%d", stream);
+        _cleanup_free_ char *path = realpath(link, NULL);
+        if (path != NULL && stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
+            TRY(ignore(path, "", definition));
+    }
     return NULL;
 }
 
@@ -46,6 +61,7 @@ struct error *subject_definition(const char *text, const char *store_path,
     TRY(definition_new(&definition));
     TRY(definition_parse(&definition, "the stored definition", text, strlen(text)));
     TRY(ignore_store(store_path, &definition));
+    TRY(ignore_own_output(&definition));
     *ret_definition = definition;
     definition = (struct definition){0};
     return NULL;
