@@ -13,6 +13,7 @@
 
 #define VERSION_WITH_FACTS                                                                         \
     6 // the version that introduced columns for what older ones said in sentences
+#define VERSION_WITH_CARRIED 7 // findings are carried over from earlier campaigns
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
@@ -112,6 +113,9 @@ static const struct {
      " WHEN substr(cause, length(verdict) + 2, 9) = 'data loss' THEN 'critical'"
      " WHEN verdict = 'silent' AND substr(cause, length(verdict) + 2, 5) = 'files' THEN 'high'"
      " ELSE 'medium' END"},
+    {VERSION_WITH_CARRIED, &table_trial, "carried", "0"},
+    {VERSION_WITH_CARRIED, &table_finding, "carried", no_value},
+    {VERSION_WITH_CARRIED, &table_finding, "carried_s", no_value},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 

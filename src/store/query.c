@@ -49,7 +49,8 @@ static const struct query_template queries[QUERIES] = {
     [REMOVE_CAMPAIGN] = {"DELETE FROM campaign WHERE id = ?1", NULL, NULL},
     [UPDATE_FINDING] = {"UPDATE finding SET title = ?5, site = ?6, file = ?7, line = ?8,"
                         " stack = ?9, trial = ?10, command = ?12, confirmed = ?13,"
-                        " suppressed = coalesce(?14, suppressed), severity = ?15 WHERE id = ?1",
+                        " suppressed = coalesce(?14, suppressed), severity = ?15,"
+                        " carried = ?16, carried_s = ?17 WHERE id = ?1",
                         NULL, NULL},
     [CONFIRM_FINDING] = {"UPDATE finding SET confirmed = ?2 WHERE id = ?1", NULL, NULL},
     [SET_TRIAL_FINDING] = {"UPDATE trial SET finding = nullif(?2, 0) WHERE id = ?1", NULL, NULL},

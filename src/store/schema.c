@@ -242,5 +242,10 @@ static const char facts[] =
     ");\n"
     "CREATE INDEX remark_campaign ON remark (campaign);\n";
 
-const char *const schema_steps[] = {tables, views, stopped_by, measured, ways, facts};
+// Findings of an earlier campaign that were not tried again.
+static const char carried[] = "ALTER TABLE trial ADD COLUMN carried INTEGER NOT NULL DEFAULT 0;\n"
+                              "ALTER TABLE finding ADD COLUMN carried TEXT;\n"
+                              "ALTER TABLE finding ADD COLUMN carried_s INTEGER;\n";
+
+const char *const schema_steps[] = {tables, views, stopped_by, measured, ways, facts, carried};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

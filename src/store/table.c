@@ -109,6 +109,7 @@ static const struct column trial_columns[] = {
     COLUMN(store_trial, confirmation, KIND_FLAG),
     ENUM(store_trial, way, way_names),
     COLUMN(store_trial, round, KIND_OPTIONAL_NUMBER),
+    COLUMN(store_trial, carried, KIND_FLAG),
 };
 TABLE(trial);
 
@@ -147,6 +148,8 @@ static const struct column finding_columns[] = {
     COLUMN(store_finding, confirmed, KIND_CONFIRMED),
     COLUMN(store_finding, suppressed, KIND_OPTIONAL_TEXT),
     ENUM(store_finding, severity, severity_names),
+    COLUMN(store_finding, carried, KIND_OPTIONAL_TEXT),
+    COLUMN(store_finding, carried_s, KIND_KEY),
 };
 TABLE(finding);
 

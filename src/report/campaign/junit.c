@@ -168,6 +168,12 @@ static struct error *put_finding(struct suite *suite, const struct campaign_find
     PUT(suite, ">%llu %s\nfault injected at: ", (unsigned long long)finding->trials,
         finding->trials == 1 ? "trial" : "trials");
     TRY(escape_markup(suite->text, finding->site));
+    if (finding->carried != NULL) {
+        _cleanup_(buffer_deinit) struct buffer carried = {0};
+        TRY(campaign_put_carried(finding, &carried));
+        PUT(suite, "\nnot tried again: ");
+        TRY(escape_markup(suite->text, carried.data));
+    }
     PUT(suite, "\nreproduce: ");
     TRY(escape_markup(suite->text, finding->command));
     PUT(suite, "\n");

@@ -3,7 +3,7 @@
 #include "report/sarif.h"
 #include "base/cleanup.h"
 #include "base/frame-text.h"
-#include "report/campaign/facts.h"
+#include "report/campaign/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,13 @@ static struct error *add_result(struct sarif_log *log, json_t *results,
     json_add_signed(builder, result, "ruleIndex", log->rule_of[finding->verdict]);
     json_add_string(builder, result, "level", level_of(finding->verdict));
     _cleanup_(buffer_deinit) struct buffer message = {0};
-    TRY(buffer_printf(&message, "%s. Reproduce: %s", finding->title, finding->command));
+    TRY(buffer_printf(&message, "%s. ", finding->title));
+    if (finding->carried != NULL) {
+        TRY(buffer_printf(&message, "Not tried again, "));
+        TRY(campaign_put_carried(finding, &message));
+        TRY(buffer_printf(&message, ". "));
+    }
+    TRY(buffer_printf(&message, "Reproduce: %s", finding->command));
     sarif_add_message(builder, result, "message", message.data);
     json_t *location = json_add_object(builder, json_add_array(builder, result, "locations"), NULL);
     if (finding->file != NULL && *finding->file != '\0')
@@ -123,6 +129,8 @@ static struct error *add_result(struct sarif_log *log, json_t *results,
     const char *confirmed = campaign_confirmed_name(finding->confirmed);
     if (confirmed != NULL)
         json_add_string(builder, properties, "confirmed", confirmed);
+    if (finding->carried != NULL)
+        campaign_json_carried(builder, properties, finding);
     return NULL;
 }
 
