@@ -4,6 +4,7 @@
 #include "campaign/since.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -299,7 +300,7 @@ struct error *since_tell(const struct since *since, const char *path, size_t cou
     TRY(buffer_printf(&text,
                       "carried over from %s and not tried again, since the code of the caller is "
                       "the same: %llu of %zu%s",
-                      path, (unsigned long long)all, count, all != 0 ? " (" : ""));
+                      file_base_name(path), (unsigned long long)all, count, all != 0 ? " (" : ""));
     for (int i = 0; i < VERDICTS; i++) {
         if (since->verdicts[i] == 0)
             continue;

@@ -18,13 +18,13 @@ struct query_template {
     {                                                                                              \
         "SELECT ", &table_##what, " FROM " #what " " clause                                        \
     }
-#define COUNT(expression, join)                                                                    \
+#define COUNT_WHERE(expression, join, condition)                                                   \
     {                                                                                              \
         "SELECT trial.verdict, count(*), " expression " AS part FROM trial " join                  \
-        " WHERE trial.campaign = ?1 AND trial.confirmation = 0 GROUP BY part, trial.verdict"       \
-        " ORDER BY part",                                                                          \
+        " WHERE trial.campaign = ?1 AND " condition " GROUP BY part, trial.verdict ORDER BY part", \
             NULL, NULL                                                                             \
     }
+#define COUNT(expression, join) COUNT_WHERE(expression, join, "trial.confirmation = 0")
 #define COUNT_CANDIDATES(column)                                                                   \
     COUNT("candidate." column, "JOIN candidate ON candidate.id = trial.candidate")
 
@@ -89,9 +89,11 @@ static const struct query_template queries[QUERIES] = {
                             " ORDER BY injection.id LIMIT 1)",
                             ""),
     [COUNT_WAY] = COUNT("trial.way", ""),
-    [COUNT_SUPPRESSED] = COUNT("candidate.type", "JOIN candidate ON candidate.id = trial.candidate"
-                                                 " JOIN finding ON finding.id = trial.finding"
-                                                 " AND finding.suppressed IS NOT NULL"),
+    [COUNT_SUPPRESSED] = COUNT_WHERE("candidate.type",
+                                     "JOIN candidate ON candidate.id = trial.candidate"
+                                     " JOIN finding ON finding.id = trial.finding"
+                                     " AND finding.suppressed IS NOT NULL",
+                                     "(trial.confirmation = 0 OR trial.carried = 1)"),
 };
 
 static struct error *add_insert(struct buffer *sql, const struct table *table)

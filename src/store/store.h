@@ -292,7 +292,7 @@ store_each_lines(struct store *store, int64_t campaign,
 
 // Trials per verdict, in groups: "type", "function", "module", "file", "component", "program",
 // "way" (NULL: one group for all). "suppressed" groups by type and counts only trials that show
-// suppressed findings.
+// suppressed findings, those that were carried over included.
 struct store_count {
     const char *group;
     uint64_t verdicts[VERDICTS];
