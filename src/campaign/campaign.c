@@ -8,6 +8,7 @@
 #include "base/timeouts.h"
 #include "campaign/preparation.h"
 #include "campaign/second-faults.h"
+#include "campaign/since.h"
 #include "campaign/subject.h"
 #include "campaign/switchable.h"
 #include "injector/parameters.h"
@@ -272,7 +273,9 @@ static struct error *run_campaign(struct campaign *campaign, struct campaign_end
         .stopped_by = campaign->stopped_by,
         .findings = campaign->ledger.groups.items.count,
     };
-    memcpy(ret_end->verdicts, campaign->ledger.verdicts, sizeof ret_end->verdicts);
+    TRY(since_count(campaign->store, campaign->row.id, ret_end->verdicts));
+    for (int i = 0; i < VERDICTS; i++)
+        ret_end->verdicts[i] += campaign->ledger.verdicts[i];
     return NULL;
 }
 

@@ -39,8 +39,8 @@ struct campaign_end {
     int64_t id;
     enum store_state state;
     enum store_stop stopped_by;
-    uint64_t verdicts[VERDICTS];
-    uint64_t findings;
+    uint64_t verdicts[VERDICTS]; // of its trials, and those that were carried over
+    uint64_t findings;           // those that were carried over included
 };
 
 _must_check_ struct error *campaign_start(const struct definition *definition, struct store *store,

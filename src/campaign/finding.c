@@ -126,8 +126,9 @@ static struct error *load_row(void *data, const struct store_finding *row)
     group->severity = row->severity;
     group->trial = row->trial;
     group->confirmed = row->confirmed;
+    group->carried = row->carried != NULL;
     // A mark for now. load_trial() reads the trial when the query for findings is finished.
-    group->number = load->confirm && row->confirmed == STORE_NOT_CONFIRMED;
+    group->number = load->confirm && !group->carried && row->confirmed == STORE_NOT_CONFIRMED;
     return NULL;
 }
 

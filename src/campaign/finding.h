@@ -63,6 +63,7 @@ struct finding_group {
     // The trial to run again for confirmation. spec is NULL when that is done or not wanted.
     char *spec;
     bool confirming; // it is being run now
+    bool carried;    // no trial of this campaign shows it yet
     uint64_t seed, number;
     int64_t candidate;
     struct finding_spare spares[FINDING_SPARES]; // to try next

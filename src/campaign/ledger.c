@@ -222,6 +222,7 @@ static struct error *take_example(struct ledger *ledger, struct finding_group *g
                                   const struct trial_job *job, const struct engine_result *result,
                                   int64_t trial)
 {
+    group->carried = false;
     group->trial = trial;
     group->activations = result->observation.activations;
     group->seconds = result->seconds;
@@ -280,7 +281,8 @@ static struct error *add_to_finding(struct ledger *ledger, struct finding_group 
         .command = "",
     };
     TRY(store_add_finding(ledger->store, &row));
-    bool next = group->confirmed == STORE_FLAKY && group->failures <= FINDING_SPARES;
+    bool next =
+        group->carried || (group->confirmed == STORE_FLAKY && group->failures <= FINDING_SPARES);
     // If candidates have an order, the first one is the example, whichever result arrives first.
     bool listed = ledger->options.definition->selection.order == ORDER_LISTED;
     if (!next && (listed ? job->number > group->number : !finding_is_simpler(group, result)))

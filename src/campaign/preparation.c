@@ -155,32 +155,27 @@ static struct error *carry_over(struct preparation *preparation, const struct ca
     for (size_t i = 0; i < since->carried.count; i++)
         chosen[i] = chosen[i] && since->carried.items[i] == 0;
     TRY(since_tell(since, path, list->items.count, &sentence));
-    if (sentence != NULL)
-        TRY(warn(preparation, sentence));
-    for (size_t i = 0; i < since->findings.count; i++) {
-        _cleanup_(buffer_deinit) struct buffer text = {0};
-        TRY(buffer_printf(&text, "found then, and not tried again: %s", since->findings.items[i]));
-        TRY(warn(preparation, text.data));
-    }
-    return NULL;
+    return sentence != NULL ? warn(preparation, sentence) : NULL;
 }
 
-// A sweep stores only the first position of each series now; see sweep.c.
+// A sweep stores only the first position of each series now; see sweep.c. `rows` gets the ids.
 static struct error *store_candidates(struct preparation *preparation,
                                       const struct candidate_list *list, const bool *chosen,
-                                      const struct since *since)
+                                      const struct since *since, int64_t *rows)
 {
     bool sweep = preparation->definition->selection.kind == SELECT_SWEEP;
     struct store_campaign *campaign = preparation->campaign;
     uint64_t number = 0, selected = 0;
     for (size_t i = 0; i < list->items.count; i++) {
         const struct candidate *candidate = &list->items.items[i];
-        if (sweep && !chosen[i])
+        unsigned char carried = i < since->carried.count ? since->carried.items[i] : 0;
+        if (sweep && !chosen[i] && carried == 0)
             continue;
         struct store_candidate row = candidate_row(candidate, campaign->id, ++number, chosen[i]);
-        if (i < since->carried.count && since->carried.items[i] != 0)
-            row.carried = verdict_facts[since->carried.items[i] - 1].name;
+        if (carried != 0)
+            row.carried = verdict_facts[carried - 1].name;
         TRY(store_add_candidate(preparation->store, &row));
+        rows[i] = row.id;
         selected += chosen[i];
     }
     campaign->candidates = number;
@@ -203,7 +198,12 @@ static struct error *choose_candidates(struct preparation *preparation)
                          list.items.items, list.items.count, &chosen));
     _cleanup_(since_deinit) struct since since = {0};
     TRY(carry_over(preparation, &list, chosen, &since));
-    return store_candidates(preparation, &list, chosen, &since);
+    _cleanup_free_ int64_t *rows = calloc(list.items.count + 1, sizeof *rows);
+    if (rows == NULL)
+        return error_no_memory();
+    TRY(store_candidates(preparation, &list, chosen, &since, rows));
+    return since_copy_findings(&since, preparation->store, preparation->campaign->id,
+                               list.items.items, rows);
 }
 
 static struct error *pass_remarks_on(struct preparation *preparation,

@@ -11,6 +11,7 @@
 #include "injector/injector.h"
 #include "oracle/judge.h"
 #include "oracle/reference.h"
+#include "store/cause.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,20 @@ static void watch(struct shooting *shooting, const struct campaign_control *cont
     shooting_watch(shooting, control->interrupts, 1, NULL, NULL);
 }
 
+// A trial that was carried over ran in an earlier build, where the same code may be in other lines.
+static struct error *is_repeated(const struct replay *replay, const struct judgement *judgement,
+                                 bool *ret_repeated)
+{
+    const char *cause =
+        judgement->cause != NULL ? judgement->cause : verdict_facts[judgement->verdict].name;
+    *ret_repeated = judgement->verdict == replay->trial.verdict &&
+                    (replay->cause == NULL || judgement->verdict == VERDICT_HANG ||
+                     strcmp(replay->cause, cause) == 0);
+    if (*ret_repeated || !replay->trial.carried || judgement->verdict != replay->trial.verdict)
+        return NULL;
+    return cause_is_same(replay->cause, cause, ret_repeated);
+}
+
 // A run that the user ended says nothing about the program, and is not counted.
 static struct error *run_once(const struct replay *replay, struct shooting *shooting,
                               const struct reference *reference,
@@ -117,11 +132,9 @@ static struct error *run_once(const struct replay *replay, struct shooting *shoo
         TRY(compare_plan(replay, run.observation.plan_hash, end));
     end->times++;
     end->verdicts[judgement.verdict]++;
-    const char *cause =
-        judgement.cause != NULL ? judgement.cause : verdict_facts[judgement.verdict].name;
-    end->repeated += judgement.verdict == replay->trial.verdict &&
-                     (replay->cause == NULL || judgement.verdict == VERDICT_HANG ||
-                      strcmp(replay->cause, cause) == 0);
+    bool repeated;
+    TRY(is_repeated(replay, &judgement, &repeated));
+    end->repeated += repeated;
     free(end->reason);
     end->reason = TAKE(judgement.reason);
     return NULL;

@@ -23,6 +23,7 @@ struct survivors {
     struct map places;    // of the items
     enum verdict verdict; // to look for
     const struct injector_second_faults *ability;
+    const struct definition *definition;
 };
 
 static void survivors_deinit(struct survivors *survivors)
@@ -33,22 +34,47 @@ static void survivors_deinit(struct survivors *survivors)
     map_deinit(&survivors->places);
 }
 
-static struct error *note_trial(void *data, const struct store_trial *row)
+static struct error *add_survivor(struct survivors *survivors, enum verdict verdict,
+                                  const char *spec, uint64_t seed)
 {
-    struct survivors *survivors = data;
-    if (row->verdict != survivors->verdict || row->spec == NULL ||
-        survivors->items.count == FOLLOWED_MOST)
+    if (verdict != survivors->verdict || spec == NULL || survivors->items.count == FOLLOWED_MOST)
         return NULL;
     bool new;
-    TRY(map_add(&survivors->places, survivors->ability->place(row->spec), &new));
+    TRY(map_add(&survivors->places, survivors->ability->place(spec), &new));
     if (!new)
         return NULL;
     struct survivor *added = ARRAY_ADD(&survivors->items);
     if (added == NULL)
         return error_no_memory();
-    added->seed = row->seed;
-    added->spec = strdup(row->spec);
+    added->seed = seed;
+    added->spec = strdup(spec);
     return added->spec != NULL ? NULL : error_no_memory();
+}
+
+static struct error *note_trial(void *data, const struct store_trial *row)
+{
+    return add_survivor(data, row->verdict, row->spec, row->seed);
+}
+
+// A fault whose verdict was carried over has no trial here. What can fail while it is handled is
+// tried all the same: second faults are not carried over.
+static struct error *note_carried(void *data, const struct store_candidate *row)
+{
+    struct survivors *survivors = data;
+    if (row->carried == NULL)
+        return NULL;
+    const struct definition *definition = survivors->definition;
+    uint64_t first = (row->number - 1) * definition->selection.repeat + 1;
+    return add_survivor(survivors, verdict_named(row->carried, strlen(row->carried)), row->spec,
+                        trial_seed(definition->seed, first));
+}
+
+static struct error *note_survivors(const struct second_faults *second, struct survivors *survivors,
+                                    enum verdict verdict)
+{
+    survivors->verdict = verdict;
+    TRY(store_each_trial(second->store, second->campaign->id, false, note_trial, survivors));
+    return store_each_candidate(second->store, second->campaign->id, 0, 0, note_carried, survivors);
 }
 
 static bool interrupted(const struct second_faults *second)
@@ -118,12 +144,11 @@ static struct error *store_all(const struct second_faults *second)
 struct error *second_faults_add(const struct second_faults *second)
 {
     _cleanup_(survivors_deinit) struct survivors survivors = {
-        .verdict = VERDICT_GRACEFUL, .ability = second->injector->second_faults};
+        .ability = second->injector->second_faults, .definition = second->definition};
     // Graceful trials first: a failure that was reported was handled. One that went unnoticed may
     // have been.
-    TRY(store_each_trial(second->store, second->campaign->id, false, note_trial, &survivors));
-    survivors.verdict = VERDICT_PASS;
-    TRY(store_each_trial(second->store, second->campaign->id, false, note_trial, &survivors));
+    TRY(note_survivors(second, &survivors, VERDICT_GRACEFUL));
+    TRY(note_survivors(second, &survivors, VERDICT_PASS));
     if (survivors.items.count == 0)
         return NULL;
     TRY(record_references(second));

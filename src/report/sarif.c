@@ -6,10 +6,9 @@
 #include "base/cleanup.h"
 #include "report/escape.h"
 
-#include <string.h>
-
 #define SCHEMA                                                                                     \
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+#define BASE "%SRCROOT%" // as code hosts call it
 
 struct sarif_run sarif_begin(struct json_builder *builder, json_t *root, const char *version)
 {
@@ -18,9 +17,15 @@ struct sarif_run sarif_begin(struct json_builder *builder, json_t *root, const c
     json_t *run = json_add_object(builder, json_add_array(builder, root, "runs"), NULL);
     json_t *driver = json_add_object(builder, json_add_object(builder, run, "tool"), "driver");
     json_add_string(builder, driver, "name", "Ordeal");
+    json_add_string(builder, driver, "informationUri", ORDEAL_INFORMATION_URI);
     if (version != NULL)
         json_add_string(builder, driver, "version", version);
-    return (struct sarif_run){run, json_add_array(builder, driver, "rules")};
+    json_t *rules = json_add_array(builder, driver, "rules");
+    // No path: the report may be read on another machine.
+    json_t *bases = json_add_object(builder, run, "originalUriBaseIds");
+    sarif_add_message(builder, json_add_object(builder, bases, BASE), "description",
+                      "The root of the project's source tree.");
+    return (struct sarif_run){run, rules};
 }
 
 void sarif_add_message(struct json_builder *builder, json_t *parent, const char *key,
@@ -29,65 +34,47 @@ void sarif_add_message(struct json_builder *builder, json_t *parent, const char 
     json_add_string(builder, json_add_object(builder, parent, key), "text", text);
 }
 
-void sarif_add_rule(struct json_builder *builder, const struct sarif_run *run, const char *id,
-                    const char *meaning, const char *level)
+void sarif_add_rule(struct json_builder *builder, const struct sarif_run *run,
+                    const struct sarif_rule *rule)
 {
-    json_t *rule = json_add_object(builder, run->rules, NULL);
-    json_add_string(builder, rule, "id", id);
-    sarif_add_message(builder, rule, "shortDescription", meaning);
-    json_add_string(builder, json_add_object(builder, rule, "defaultConfiguration"), "level",
-                    level);
-}
-
-struct error *sarif_add_base(struct json_builder *builder, json_t *run, const char *directory)
-{
-    if (directory == NULL || directory[0] != '/')
-        return NULL;
-    _cleanup_(buffer_deinit) struct buffer uri = {0};
-    TRY(buffer_printf(&uri, "file://"));
-    TRY(escape_uri(&uri, directory));
-    if (uri.data[uri.size - 1] != '/')
-        TRY(buffer_append(&uri, "/", 1));
-    json_t *bases = json_add_object(builder, run, "originalUriBaseIds");
-    json_add_string(builder, json_add_object(builder, bases, "SRCROOT"), "uri", uri.data);
-    return NULL;
-}
-
-// The part of the path below the directory, or NULL if it is elsewhere. A relative path is taken as
-// below it.
-static const char *below(const char *path, const char *directory)
-{
-    if (path[0] != '/')
-        return path;
-    size_t size = directory != NULL ? strlen(directory) : 0;
-    while (size > 1 && directory[size - 1] == '/')
-        size--;
-    if (size < 2 || strncmp(path, directory, size) != 0 || path[size] != '/')
-        return NULL;
-    return path + size + 1;
+    json_t *entry = json_add_object(builder, run->rules, NULL);
+    json_add_string(builder, entry, "id", rule->id);
+    sarif_add_message(builder, entry, "shortDescription", rule->meaning);
+    sarif_add_message(builder, entry, "fullDescription", rule->description);
+    json_t *help = json_add_object(builder, entry, "help");
+    json_add_format(builder, help, "text", "%s %s", rule->description, rule->advice);
+    json_add_format(builder, help, "markdown", "%s\n\n%s\n", rule->description, rule->advice);
+    json_add_string(builder, json_add_object(builder, entry, "defaultConfiguration"), "level",
+                    rule->level);
+    json_t *properties = json_add_object(builder, entry, "properties");
+    // Code hosts look at the number only if there is this tag.
+    json_add_string(builder, properties, "security-severity", rule->score);
+    json_t *tags = json_add_array(builder, properties, "tags");
+    static const char *const words[] = {"reliability", "security", "error-handling",
+                                        "external/cwe/cwe-755"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        json_add_string(builder, tags, NULL, words[i]);
 }
 
 // escape_uri() escapes colons, too, so no path can look like a URI scheme.
-struct error *sarif_add_place(struct json_builder *builder, json_t *location, const char *directory,
-                              const char *file, unsigned line)
+struct error *sarif_add_place(struct json_builder *builder, json_t *location, const char *name,
+                              unsigned line)
 {
-    const char *relative = below(file, directory);
     _cleanup_(buffer_deinit) struct buffer uri = {0};
-    if (relative == NULL)
-        TRY(buffer_printf(&uri, "file://"));
-    TRY(escape_uri(&uri, relative != NULL ? relative : file));
+    TRY(escape_uri(&uri, name));
     json_t *place = json_add_object(builder, location, "physicalLocation");
     json_t *artifact = json_add_object(builder, place, "artifactLocation");
     json_add_string(builder, artifact, "uri", uri.data != NULL ? uri.data : "");
-    if (relative != NULL && directory != NULL && directory[0] == '/')
-        json_add_string(builder, artifact, "uriBaseId", "SRCROOT");
-    if (line != 0)
-        json_add_integer(builder, json_add_object(builder, place, "region"), "startLine", line);
+    json_add_string(builder, artifact, "uriBaseId", BASE);
+    json_add_integer(builder, json_add_object(builder, place, "region"), "startLine",
+                     line != 0 ? line : 1);
     return NULL;
 }
 
-void sarif_add_logical(struct json_builder *builder, json_t *location, const char *name)
+void sarif_add_function(struct json_builder *builder, json_t *location, const char *name)
 {
     json_t *logical = json_add_array(builder, location, "logicalLocations");
-    json_add_string(builder, json_add_object(builder, logical, NULL), "fullyQualifiedName", name);
+    json_t *function = json_add_object(builder, logical, NULL);
+    json_add_string(builder, function, "fullyQualifiedName", name);
+    json_add_string(builder, function, "kind", "function");
 }

@@ -14,18 +14,23 @@ struct sarif_run sarif_begin(struct json_builder *builder, json_t *root, const c
 
 void sarif_add_message(struct json_builder *builder, json_t *parent, const char *key,
                        const char *text);
-// Adds a rule with its default level: "error", "warning" or "note".
-void sarif_add_rule(struct json_builder *builder, const struct sarif_run *run, const char *id,
-                    const char *meaning, const char *level);
+struct sarif_rule {
+    const char *id;
+    const char *meaning;     // one line
+    const char *description; // what is wrong, in sentences
+    const char *advice;      // what to do about it
+    const char *level;       // "error", "warning" or "note"
+    const char *score;       // 0.0 to 10.0, as code hosts rank security problems
+};
+void sarif_add_rule(struct json_builder *builder, const struct sarif_run *run,
+                    const struct sarif_rule *rule);
 
-// Records the directory that relative paths start from. Does nothing if it is NULL or relative.
-_must_check_ struct error *sarif_add_base(struct json_builder *builder, json_t *run,
-                                          const char *directory);
-// Adds the physical location of a line (0: of the whole file). The path is made relative to the
-// directory where possible.
+// Adds the physical location of a line of a file of the project, named relative to its root (see
+// project.h). With line 0, it is the beginning of the file: code hosts refuse results without a
+// line.
 _must_check_ struct error *sarif_add_place(struct json_builder *builder, json_t *location,
-                                           const char *directory, const char *file, unsigned line);
-// Adds a function name or an address as a logical location.
-void sarif_add_logical(struct json_builder *builder, json_t *location, const char *name);
+                                           const char *name, unsigned line);
+// Adds a function as the logical location.
+void sarif_add_function(struct json_builder *builder, json_t *location, const char *name);
 
 #endif

@@ -13,7 +13,8 @@
 
 #define VERSION_WITH_FACTS                                                                         \
     6 // the version that introduced columns for what older ones said in sentences
-#define VERSION_WITH_DAMAGE 7 // trials say whether their numbers can be true
+#define VERSION_WITH_DAMAGE 7 // trials say whether their numbers can be true; findings whether they
+                              // are carried over from an earlier campaign
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
@@ -114,6 +115,9 @@ static const struct {
      " WHEN substr(cause, length(verdict) + 2, 9) = 'data loss' THEN 'critical'"
      " WHEN verdict = 'silent' AND substr(cause, length(verdict) + 2, 5) = 'files' THEN 'high'"
      " ELSE 'medium' END"},
+    {VERSION_WITH_DAMAGE, &table_trial, "carried", "0"},
+    {VERSION_WITH_DAMAGE, &table_finding, "carried", no_value},
+    {VERSION_WITH_DAMAGE, &table_finding, "carried_s", no_value},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 

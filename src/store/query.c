@@ -18,13 +18,13 @@ struct query_template {
     {                                                                                              \
         "SELECT ", &table_##what, " FROM " #what " " clause                                        \
     }
-#define COUNT(expression, join)                                                                    \
+#define COUNT_WHERE(expression, join, condition)                                                   \
     {                                                                                              \
         "SELECT trial.verdict, count(*), " expression " AS part FROM trial " join                  \
-        " WHERE trial.campaign = ?1 AND trial.confirmation = 0 GROUP BY part, trial.verdict"       \
-        " ORDER BY part",                                                                          \
+        " WHERE trial.campaign = ?1 AND " condition " GROUP BY part, trial.verdict ORDER BY part", \
             NULL, NULL                                                                             \
     }
+#define COUNT(expression, join) COUNT_WHERE(expression, join, "trial.confirmation = 0")
 #define COUNT_CANDIDATES(column)                                                                   \
     COUNT("candidate." column, "JOIN candidate ON candidate.id = trial.candidate")
 
@@ -49,7 +49,8 @@ static const struct query_template queries[QUERIES] = {
     [REMOVE_CAMPAIGN] = {"DELETE FROM campaign WHERE id = ?1", NULL, NULL},
     [UPDATE_FINDING] = {"UPDATE finding SET title = ?5, site = ?6, file = ?7, line = ?8,"
                         " stack = ?9, trial = ?10, command = ?12, confirmed = ?13,"
-                        " suppressed = coalesce(?14, suppressed), severity = ?15 WHERE id = ?1",
+                        " suppressed = coalesce(?14, suppressed), severity = ?15,"
+                        " carried = ?16, carried_s = ?17 WHERE id = ?1",
                         NULL, NULL},
     [CONFIRM_FINDING] = {"UPDATE finding SET confirmed = ?2 WHERE id = ?1", NULL, NULL},
     [SET_TRIAL_FINDING] = {"UPDATE trial SET finding = nullif(?2, 0) WHERE id = ?1", NULL, NULL},
@@ -89,9 +90,11 @@ static const struct query_template queries[QUERIES] = {
                             ""),
     [COUNT_WAY] = COUNT("trial.way", ""),
     [COUNT_DAMAGE] = COUNT("trial.damage", ""),
-    [COUNT_SUPPRESSED] = COUNT("candidate.type", "JOIN candidate ON candidate.id = trial.candidate"
-                                                 " JOIN finding ON finding.id = trial.finding"
-                                                 " AND finding.suppressed IS NOT NULL"),
+    [COUNT_SUPPRESSED] = COUNT_WHERE("candidate.type",
+                                     "JOIN candidate ON candidate.id = trial.candidate"
+                                     " JOIN finding ON finding.id = trial.finding"
+                                     " AND finding.suppressed IS NOT NULL",
+                                     "(trial.confirmation = 0 OR trial.carried = 1)"),
 };
 
 static struct error *add_insert(struct buffer *sql, const struct table *table)

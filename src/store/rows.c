@@ -295,7 +295,7 @@ static struct error *add_finding(struct store *store, struct store_finding *row)
 {
     struct store_finding first = *row;
     first.id = 0;
-    first.trials = 1;
+    first.trials = row->trials != 0 ? row->trials : 1;
     TRY(row_add(store, ADD_FINDING, &table_finding, &first));
     return find_finding(store, row);
 }

@@ -242,10 +242,14 @@ static const char facts[] =
     ");\n"
     "CREATE INDEX remark_campaign ON remark (campaign);\n";
 
-// What of a trial's numbers could not be true; NULL: nothing.
 static const char damaged[] =
+    // What of a trial's numbers could not be true; NULL: nothing.
     "ALTER TABLE trial ADD COLUMN damage TEXT CHECK (damage IS NULL OR damage = 'fired' OR\n"
-    "    damage = 'fell' OR damage = 'time' OR damage = 'record' OR damage = 'mark');\n";
+    "    damage = 'fell' OR damage = 'time' OR damage = 'record' OR damage = 'mark');\n"
+    // Findings of an earlier campaign that were not tried again.
+    "ALTER TABLE trial ADD COLUMN carried INTEGER NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE finding ADD COLUMN carried TEXT;\n"
+    "ALTER TABLE finding ADD COLUMN carried_s INTEGER;\n";
 
 const char *const schema_steps[] = {tables, views, stopped_by, measured, ways, facts, damaged};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

@@ -179,11 +179,13 @@ struct store_trial {
     const char *stack;  // of the crash or hang: one frame per line, innermost first, or NULL
     const char *output; // end of stderr, for people; or NULL
     int64_t finding;    // the finding it shows, or 0
-    bool confirmation;  // ran again to confirm or replay; not part of any count
+    // It ran again to confirm or replay, or was carried over. Not part of any count.
+    bool confirmation;
     enum store_way way;
     enum store_damage damage;
     // Of a long-lived server: the number of this fault in its life; 0: another kind of trial
     uint32_t round;
+    bool carried; // ran in an earlier campaign, and was copied with its finding
 };
 struct store_injection {
     int64_t id, trial;
@@ -234,13 +236,17 @@ struct store_finding {
     enum store_confirmed confirmed;
     const char *suppressed; // name of the suppression that hides it, or NULL
     enum severity severity;
+    // File name of the store that it was carried over from, because the code has not changed since
+    // and no trial of this campaign shows it; or NULL. Its trials ran in that store.
+    const char *carried;
+    int64_t carried_s; // when the campaign began that ran them; seconds since 1970, or 0
 };
-// Finds the row with this campaign and cause, or adds it, and raises its `trials` by one. Sets
-// row->id, and sets row->trials (1: it is new) and row->trial to the stored values. If the row
-// existed, its other columns stay.
+// Finds the row with this campaign and cause and raises its `trials` by one, or adds it with
+// row->trials. Sets row->id, and sets row->trials (1: it is new) and row->trial to the stored
+// values. If the row existed, its other columns stay.
 _must_check_ struct error *store_add_finding(struct store *store, struct store_finding *row);
-// Updates title, site, file, line, stack, trial, command and confirmed of the finding with row->id,
-// because a simpler trial shows it.
+// Updates title, site, file, line, stack, trial, command, confirmed, carried and carried_s of the
+// finding with row->id, because a simpler trial shows it.
 _must_check_ struct error *store_update_finding(struct store *store,
                                                 const struct store_finding *row);
 _must_check_ struct error *store_confirm_finding(struct store *store, int64_t id,
@@ -287,7 +293,7 @@ store_each_lines(struct store *store, int64_t campaign,
 
 // Trials per verdict, in groups: "type", "function", "module", "file", "component", "program",
 // "way", "damage" (NULL: one group for all). "suppressed" groups by type and counts only trials
-// that show suppressed findings.
+// that show suppressed findings, those that were carried over included.
 struct store_count {
     const char *group;
     uint64_t verdicts[VERDICTS];

@@ -110,6 +110,7 @@ static const struct column trial_columns[] = {
     ENUM(store_trial, way, way_names),
     COLUMN(store_trial, round, KIND_OPTIONAL_NUMBER),
     ENUM(store_trial, damage, damage_names),
+    COLUMN(store_trial, carried, KIND_FLAG),
 };
 TABLE(trial);
 
@@ -148,6 +149,8 @@ static const struct column finding_columns[] = {
     COLUMN(store_finding, confirmed, KIND_CONFIRMED),
     COLUMN(store_finding, suppressed, KIND_OPTIONAL_TEXT),
     ENUM(store_finding, severity, severity_names),
+    COLUMN(store_finding, carried, KIND_OPTIONAL_TEXT),
+    COLUMN(store_finding, carried_s, KIND_KEY),
 };
 TABLE(finding);
 

@@ -3,7 +3,6 @@
 #include "cli/campaign/test-run.h"
 
 #include "base/cleanup.h"
-#include "campaign/since.h"
 #include "campaign/suppress.h"
 #include "cli/campaign/test-summary.h"
 #include "report/campaign/campaign.h"
@@ -73,20 +72,18 @@ static struct error *read_suppressions(const struct test_settings *settings,
     return NULL;
 }
 
-// Derives what the exit status depends on: suppressed findings do not count as failures; those
-// carried over from an earlier test do.
+// Derives what the exit status depends on: suppressed findings do not count as failures.
 static struct error *judge(const struct test_settings *settings, struct suppressions *suppressions,
                            struct store *store, struct campaign_end end,
                            const bool failing[VERDICTS], int *ret_status)
 {
-    uint64_t hidden[VERDICTS], carried[VERDICTS];
+    uint64_t hidden[VERDICTS];
     TRY(settings->suppressions.entries.count != 0
             ? suppressions_apply(suppressions, store, end.id, hidden)
             : suppressions_hidden(store, end.id, hidden));
-    TRY(since_count(store, end.id, carried));
     for (int i = 0; i < VERDICTS; i++) {
         uint64_t known = hidden[i] < end.verdicts[i] ? hidden[i] : end.verdicts[i];
-        end.verdicts[i] += carried[i] - known;
+        end.verdicts[i] -= known;
         end.verdicts[VERDICT_GRACEFUL] += known;
     }
     *ret_status = campaign_exit_status(&end, failing);

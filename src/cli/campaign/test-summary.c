@@ -26,6 +26,7 @@ struct test_counts {
     uint64_t tested;         // trials that hit their fault
     uint64_t address_in_use; // trials that found an address in use, without an injected failure
     uint64_t carried;        // carried over from an earlier test, not tried
+    uint64_t carried_failed; // of those
     int64_t first;           // row id of the first candidate
     const struct injector_stored *injector; // or NULL
 };
@@ -47,6 +48,9 @@ static struct error *count_candidate(void *data, const struct store_candidate *r
     counts->stages[at].count += row->carried == NULL;
     counts->all += row->carried == NULL;
     counts->carried += row->carried != NULL;
+    enum verdict carried =
+        row->carried != NULL ? verdict_named(row->carried, strlen(row->carried)) : VERDICTS;
+    counts->carried_failed += carried < VERDICTS && verdict_facts[carried].failure;
     unsigned char *slot = ARRAY_ADD(&counts->stage_of);
     if (slot == NULL)
         return error_no_memory();
@@ -158,9 +162,10 @@ struct error *test_summary(struct store *store, const struct campaign_end *end,
                           (unsigned long long)stage->failed));
     }
     if (counts.carried != 0)
-        TRY(buffer_printf(text, "  %-32s %9llu\n", "(carried over)",
-                          (unsigned long long)counts.carried));
-    if (counts.tested != 0 && counts.failed == 0)
+        TRY(buffer_printf(text, "  %-32s %9llu %9s %13llu\n", "(carried over)",
+                          (unsigned long long)counts.carried, "",
+                          (unsigned long long)counts.carried_failed));
+    if (counts.tested != 0 && counts.failed + counts.carried_failed == 0)
         TRY(put_survival(&counts, text));
     if (counts.address_in_use != 0)
         TRY(put_address_in_use(&counts, text));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All trials of a campaign as one CSV table (RFC 4180) that is safe to open in a spreadsheet.
+// All trials of a campaign as one CSV table (RFC 4180) that is safe to open in a spreadsheet, and
+// those of earlier ones whose findings were carried over.
 #include "base/cleanup.h"
 #include "report/campaign/trials.h"
 #include "report/escape.h"
@@ -45,7 +46,7 @@ static struct error *put_trial(void *data, const struct store_trial *row)
     struct buffer *text = &table->sink->text;
     enum verdict verdict = row->verdict < VERDICTS ? row->verdict : VERDICT_INVALID;
     TRY(buffer_printf(text, "%lld,%llu,%s,%d", (long long)row->id, (unsigned long long)row->number,
-                      verdict_facts[verdict].name, verdict_facts[verdict].counts));
+                      verdict_facts[verdict].name, verdict_facts[verdict].counts && !row->carried));
     TRY(put_text(text, row->reason));
     TRY(put_candidate(text, campaign_candidate_find(&table->candidates, row->candidate)));
     TRY(put_text(text, row->spec));
@@ -57,8 +58,13 @@ static struct error *put_trial(void *data, const struct store_trial *row)
     TRY(row->finding != 0 ? buffer_printf(text, ",%lld", (long long)row->finding)
                           : put_text(text, NULL));
     TRY(put_text(text, row->stack));
-    TRY(buffer_append(text, "\r\n", 2));
+    TRY(buffer_printf(text, ",%d\r\n", row->carried));
     return report_sink_flush(table->sink, WORTH);
+}
+
+static struct error *put_carried(void *data, const struct store_trial *row)
+{
+    return row->carried ? put_trial(data, row) : NULL;
 }
 
 static struct error *put_table(struct csv_table *table, const struct report_subject *subject,
@@ -69,8 +75,11 @@ static struct error *put_table(struct csv_table *table, const struct report_subj
     TRY(buffer_printf(&table->sink->text,
                       "trial,number,verdict,counted,reason,candidate,type,function,module,file,"
                       "line,component,spec,seed,outcome,status,seconds,started,activations,crash,"
-                      "finding,stack\r\n"));
+                      "finding,stack,carried\r\n"));
     TRY(store_each_trial(table->facts.store, table->facts.campaign.id, false, put_trial, table));
+    if (campaign_failures(&table->facts.carried) != 0)
+        TRY(store_each_trial(table->facts.store, table->facts.campaign.id, true, put_carried,
+                             table));
     return report_sink_flush(table->sink, 1);
 }
 

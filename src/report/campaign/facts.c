@@ -76,9 +76,14 @@ static struct error *load_counts(struct campaign_facts *facts)
     return NULL;
 }
 
-static struct error *add_selected(void *data, const struct store_candidate *row)
+static struct error *add_candidate(void *data, const struct store_candidate *row)
 {
-    *(uint64_t *)data += row->selected;
+    struct campaign_facts *facts = data;
+    facts->selected += row->selected;
+    enum verdict verdict =
+        row->carried != NULL ? verdict_named(row->carried, strlen(row->carried)) : VERDICTS;
+    if (verdict < VERDICTS)
+        facts->carried.verdicts[verdict]++;
     return NULL;
 }
 
@@ -145,6 +150,9 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     finding->severity = row->severity;
     if (row->severity == SEVERITY_LOSS || may_change_files(finding->verdict))
         finding->caution = campaign_caution(facts->campaign.definition);
+    finding->carried_s = row->carried_s;
+    facts->carried_findings += row->carried != NULL;
+    TRY(copy(row->carried, NULL, &finding->carried));
     TRY(copy(row->cause, "", &finding->cause));
     TRY(copy(row->title, verdict_facts[finding->verdict].name, &finding->title));
     TRY(copy(row->site, "", &finding->site));
@@ -226,8 +234,7 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     };
     TRY(store_find_campaign(facts->store, subject->campaign, &facts->campaign));
     TRY(load_counts(facts));
-    TRY(store_each_candidate(facts->store, facts->campaign.id, 0, 0, add_selected,
-                             &facts->selected));
+    TRY(store_each_candidate(facts->store, facts->campaign.id, 0, 0, add_candidate, facts));
     TRY(campaign_design_find(facts));
     TRY(store_each_remark(facts->store, facts->campaign.id, add_remark, facts));
     TRY(campaign_references_load(facts));
@@ -251,6 +258,7 @@ void campaign_facts_deinit(struct campaign_facts *facts)
         free(finding->file);
         free(finding->stack);
         free(finding->command);
+        free(finding->carried);
     }
     ARRAY_DEINIT(&facts->findings);
     for (size_t i = 0; i < facts->remarks.count; i++) {
@@ -332,6 +340,12 @@ struct error *campaign_put_date(int64_t seconds, struct buffer *text)
         strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &parts) == 0)
         return buffer_printf(text, "%lld s after 1970", (long long)seconds);
     return buffer_append(text, date, strlen(date));
+}
+
+struct error *campaign_put_carried(const struct campaign_finding *finding, struct buffer *text)
+{
+    TRY(buffer_printf(text, "carried over from %s of ", finding->carried));
+    return campaign_put_date(finding->carried_s, text);
 }
 
 struct error *campaign_put_number(uint64_t number, struct buffer *text)

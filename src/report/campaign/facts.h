@@ -53,7 +53,12 @@ struct campaign_finding {
     uint64_t trials;
     enum store_confirmed confirmed;
     enum severity severity;
+    char *carried; // file name of the store that it was carried over from; NULL: it was found now
+    int64_t carried_s; // when the campaign that found it began
 };
+// Appends "carried over from 1.db of 2026-11-15 20:14 UTC". Only of findings that were.
+_must_check_ struct error *campaign_put_carried(const struct campaign_finding *finding,
+                                                struct buffer *text);
 // "confirmed" or "not repeated": how a second run of its trial ended. NULL: there was none.
 const char *campaign_confirmed_name(enum store_confirmed confirmed);
 // What is known about the trial that shows a finding (0: nothing).
@@ -109,6 +114,9 @@ struct campaign_facts {
     uint64_t n; // trials that count
     struct campaign_share shares[VERDICTS], failures;
     uint64_t selected; // candidates selected to be run
+    // Candidates that have a verdict of an earlier campaign instead of a trial, and findings
+    struct campaign_counts carried;
+    uint64_t carried_findings;
     struct campaign_design design;
     ARRAY(struct campaign_remark) remarks;
     struct campaign_references references;

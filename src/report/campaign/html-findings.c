@@ -109,6 +109,13 @@ static struct error *put_finding(struct html_page *page, size_t number,
     if (severity != NULL)
         HTML(page, ", severity %s", severity);
     HTML(page, "</span></h3>\n");
+    if (finding->carried != NULL) {
+        _cleanup_(buffer_deinit) struct buffer carried = {0};
+        TRY(campaign_put_carried(finding, &carried));
+        HTML(page, "<p class=\"place\"><span class=\"label\">Not tried again</span> ");
+        TRY(html_text_start(page, carried.data, 500));
+        HTML(page, "</p>\n");
+    }
     TRY(put_place(page, finding));
     TRY(put_command(page, "Reproduce", finding->command));
     if (finding->caution != NULL)
@@ -146,10 +153,10 @@ struct error *html_findings(struct html_page *page)
                "<h2 id=\"findings-h\">Findings <span class=\"count\">");
     TRY(html_number(page, count));
     HTML(page, "</span></h2>\n");
+    bool tested = page->facts->n != 0 || campaign_counted(&page->facts->carried) != 0;
     if (count == 0)
         HTML(page, "<p class=\"empty\">%s</p>",
-             page->facts->n != 0 ? "No trial failed."
-                                 : "Nothing was tested, so nothing was found.");
+             tested ? "No trial failed." : "Nothing was tested, so nothing was found.");
     if (count > 1)
         TRY(put_tools(page));
     HTML(page, "<div id=\"finding-list\">\n");

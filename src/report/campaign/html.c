@@ -93,8 +93,10 @@ static struct error *put_summary(struct html_page *page)
     HTML(page, "<section id=\"summary\" aria-labelledby=\"summary-h\">"
                "<h2 id=\"summary-h\" class=\"unseen\">Summary</h2><div class=\"tiles\">"
                "<div class=\"tile lead\"><b>");
+    uint64_t carried = campaign_counted(&facts->carried);
     if (facts->n == 0)
-        HTML(page, "nothing tested</b><span>no trial reached its fault</span>");
+        HTML(page, "nothing %s</b><span>no trial reached its fault</span>",
+             carried != 0 ? "new tested" : "tested");
     else if (facts->failures.unknown)
         HTML(page, "no share</b><span>the sample's weights are not known</span>");
     else {
@@ -111,6 +113,8 @@ static struct error *put_summary(struct html_page *page)
                  facts->findings.count != 0 ? "bad" : "good"));
     if (facts->suppressed != 0)
         TRY(put_tile(page, facts->suppressed, "suppressed", "quiet"));
+    if (carried != 0)
+        TRY(put_tile(page, carried, "verdicts carried over", "quiet"));
     TRY(put_tile(page, facts->failures.hits, "failed", ""));
     TRY(put_tile(page, facts->n, "counted", ""));
     TRY(put_tile(page, all - facts->n, "not counted", "quiet"));

@@ -143,6 +143,8 @@ static struct error *put_fields(struct store *store, const struct store_trial *r
     TRY(add_text(text, "damage", enum_name(&damage_names, row->damage)));
     if (row->finding != 0)
         TRY(add_signed(text, "finding", row->finding));
+    if (row->carried)
+        TRY(buffer_printf(text, ",\"carried\":true"));
     if (row->activations != 0) {
         TRY(buffer_printf(text, ",\"injections\":["));
         TRY(store_each_injection(store, row->id, add_injection, text));

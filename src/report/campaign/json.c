@@ -114,6 +114,13 @@ static struct error *put_campaign(const struct campaign_facts *facts, struct rep
     json_add_integer(&builder, line, "findings", facts->findings.count);
     if (facts->suppressed != 0)
         json_add_integer(&builder, line, "suppressed", facts->suppressed);
+    if (campaign_counted(&facts->carried) != 0) {
+        json_t *carried = json_add_object(&builder, line, "carried");
+        for (int i = 0; i < VERDICTS; i++)
+            if (verdict_facts[i].counts)
+                json_add_integer(&builder, carried, verdict_facts[i].name,
+                                 facts->carried.verdicts[i]);
+    }
     if (facts->forked + facts->disputed != 0) {
         json_add_integer(&builder, line, "forked", facts->forked);
         json_add_integer(&builder, line, "checked", facts->checked + facts->disputed);
@@ -185,6 +192,14 @@ static struct error *put_groupings(const struct campaign_facts *facts, struct re
     return NULL;
 }
 
+void campaign_json_carried(struct json_builder *builder, json_t *parent,
+                           const struct campaign_finding *finding)
+{
+    json_t *carried = json_add_object(builder, parent, "carried");
+    json_add_string(builder, carried, "store", finding->carried);
+    json_add_signed(builder, carried, "created", finding->carried_s);
+}
+
 void campaign_json_finding(struct json_builder *builder, json_t *line,
                            const struct campaign_finding *finding)
 {
@@ -200,6 +215,8 @@ void campaign_json_finding(struct json_builder *builder, json_t *line,
     json_add_signed(builder, line, "trial", finding->trial);
     json_add_integer(builder, line, "trials", finding->trials);
     add_optional(builder, line, "confirmed", campaign_confirmed_name(finding->confirmed));
+    if (finding->carried != NULL)
+        campaign_json_carried(builder, line, finding);
     json_add_string(builder, line, "command", finding->command);
     add_optional(builder, line, "caution", finding->caution);
     add_optional(builder, line, "stack", finding->stack);

@@ -21,6 +21,9 @@ void campaign_json_test(struct json_builder *builder, json_t *parent,
                         const struct stats_test *test);
 void campaign_json_finding(struct json_builder *builder, json_t *line,
                            const struct campaign_finding *finding);
+// Adds where a finding was carried over from.
+void campaign_json_carried(struct json_builder *builder, json_t *parent,
+                           const struct campaign_finding *finding);
 // Writes one line for each trial.
 _must_check_ struct error *campaign_json_trials(const struct campaign_facts *facts,
                                                 struct report_sink *sink);

@@ -43,11 +43,14 @@ static struct error *add_limits_of_trials(struct campaign_facts *facts)
     uint64_t all = campaign_trial_count(&facts->counts);
     uint64_t idle = facts->counts.verdicts[VERDICT_NOT_ACTIVATED];
     uint64_t invalid = facts->counts.verdicts[VERDICT_INVALID];
+    uint64_t carried = campaign_counted(&facts->carried);
     if (facts->n == 0)
-        TRY(add_limit(facts, "Nothing was tested: %s. This says nothing about the target.",
+        TRY(add_limit(facts, "Nothing %swas tested: %s. %s", carried != 0 ? "new " : "",
                       all == 0         ? "no trial was run"
                       : invalid == all ? "no trial could be run"
-                                       : "no trial reached its fault"));
+                                       : "no trial reached its fault",
+                      carried != 0 ? "All verdicts and findings are those of earlier trials."
+                                   : "This says nothing about the target."));
     else if (facts->n < FEW_TRIALS)
         TRY(add_limit(facts, "Only %llu trial%s counted: the intervals are wide.", NUMBER(facts->n),
                       plural(facts->n)));

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The findings of a campaign as SARIF 2.1.0: one rule per verdict, one result per finding.
+// The findings of a campaign as SARIF 2.1.0: one rule per verdict and severity, one result per
+// finding.
 #include "report/sarif.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/frame-text.h"
-#include "report/campaign/facts.h"
+#include "report/campaign/json.h"
+#include "report/campaign/place.h"
+#include "report/campaign/sarif-rules.h"
+#include "store/cause.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,31 +17,33 @@
 struct sarif_log {
     const struct campaign_facts *facts;
     struct json_builder builder;
-    int rule_of[VERDICTS];
+    struct project project;
+    char *program;        // where a finding is shown that has no line in the project
+    ARRAY(char *) causes; // of the findings, without what differs between builds
 };
 
-static const char *level_of(enum verdict verdict)
+static void sarif_log_deinit(struct sarif_log *log)
 {
-    return verdict_facts[verdict].failure ? "error" : "note";
+    project_deinit(&log->project);
+    free(log->program);
+    for (size_t i = 0; i < log->causes.count; i++)
+        free(log->causes.items[i]);
+    ARRAY_DEINIT(&log->causes);
 }
 
 static void add_rules(struct sarif_log *log, const struct sarif_run *run)
 {
-    int count = 0;
-    for (int i = 0; i < VERDICTS; i++) {
-        log->rule_of[i] = -1;
-        bool used = verdict_facts[i].failure;
-        for (size_t j = 0; j < log->facts->findings.count && !used; j++)
-            used = log->facts->findings.items[j].verdict == (enum verdict)i;
-        if (!used)
-            continue;
-        log->rule_of[i] = count++;
-        sarif_add_rule(&log->builder, run, verdict_facts[i].name, verdict_facts[i].meaning,
-                       level_of((enum verdict)i));
+    bool others = false;
+    for (size_t i = 0; i < log->facts->findings.count; i++) {
+        const struct campaign_finding *finding = &log->facts->findings.items[i];
+        others |=
+            campaign_rule_find(finding->verdict, finding->severity) + 1 == campaign_rule_count;
     }
+    for (size_t i = 0; i + !others < campaign_rule_count; i++)
+        sarif_add_rule(&log->builder, run, &campaign_rules[i].sarif);
 }
 
-static struct error *add_invocation(struct sarif_log *log, json_t *run)
+static void add_invocation(struct sarif_log *log, json_t *run)
 {
     const struct store_campaign *campaign = &log->facts->campaign;
     struct json_builder *builder = &log->builder;
@@ -56,7 +63,6 @@ static struct error *add_invocation(struct sarif_log *log, json_t *run)
         json_add_string(builder, note, "level", "note");
         sarif_add_message(builder, note, "message", log->facts->limits.items[i]);
     }
-    return sarif_add_base(builder, run, campaign->directory);
 }
 
 static struct error *copy_part(struct frame_part part, struct buffer *text)
@@ -64,11 +70,25 @@ static struct error *copy_part(struct frame_part part, struct buffer *text)
     return buffer_append(text, part.text != NULL ? part.text : "", part.size);
 }
 
+// Describes a frame without the directories of this machine: "getc at getc.c:37 (libc.so.6)".
+static struct error *put_frame(const struct frame_text *read, struct buffer *text)
+{
+    struct frame_text frame = *read;
+    if (frame.function.text == NULL || frame.file.text == NULL)
+        return copy_part(frame.whole, text);
+    const char *slash = memrchr(frame.file.text, '/', frame.file.size);
+    const char *end = frame.file.text + frame.file.size;
+    if (slash != NULL)
+        frame.file = (struct frame_part){slash + 1, (size_t)(end - slash - 1)};
+    return frame_text_put(text, &frame);
+}
+
 static struct error *add_frame(struct sarif_log *log, json_t *frames, const struct frame_text *read)
 {
     struct json_builder *builder = &log->builder;
     _cleanup_(buffer_deinit) struct buffer whole = {0}, module = {0}, file = {0};
-    TRY(copy_part(read->whole, &whole));
+    _cleanup_free_ char *name = NULL;
+    TRY(put_frame(read, &whole));
     TRY(copy_part(read->module, &module));
     TRY(copy_part(read->file, &file));
     json_t *frame = json_add_object(builder, frames, NULL);
@@ -77,10 +97,8 @@ static struct error *add_frame(struct sarif_log *log, json_t *frames, const stru
         sarif_add_message(builder, location, "message", whole.data);
     if (read->function.text != NULL && read->module.text != NULL)
         json_add_string(builder, frame, "module", module.data);
-    if (read->file.text == NULL)
-        return NULL;
-    return sarif_add_place(builder, location, log->facts->campaign.directory, file.data,
-                           read->line);
+    TRY(project_name_file(&log->project, file.data, module.data, &name));
+    return name != NULL ? sarif_add_place(builder, location, name, read->line) : NULL;
 }
 
 static struct error *add_stack(struct sarif_log *log, json_t *result, const char *stack)
@@ -94,38 +112,123 @@ static struct error *add_stack(struct sarif_log *log, json_t *result, const char
     return NULL;
 }
 
-static struct error *add_result(struct sarif_log *log, json_t *results,
-                                const struct campaign_finding *finding)
+static struct error *add_text(struct sarif_log *log, json_t *result,
+                              const struct campaign_finding *finding, bool placed)
 {
-    struct json_builder *builder = &log->builder;
-    json_t *result = json_add_object(builder, results, NULL);
-    json_add_string(builder, result, "ruleId", verdict_facts[finding->verdict].name);
-    json_add_signed(builder, result, "ruleIndex", log->rule_of[finding->verdict]);
-    json_add_string(builder, result, "level", level_of(finding->verdict));
     _cleanup_(buffer_deinit) struct buffer message = {0};
-    TRY(buffer_printf(&message, "%s. Reproduce: %s", finding->title, finding->command));
+    TRY(buffer_printf(&message, "%s. ", finding->title));
+    if (finding->carried != NULL) {
+        TRY(buffer_printf(&message, "Not tried again, "));
+        TRY(campaign_put_carried(finding, &message));
+        TRY(buffer_printf(&message, ". "));
+    }
+    if (!placed)
+        TRY(buffer_printf(&message, "The line is not known: no part of the call stack is in a "
+                                    "source file of the project. "));
+    TRY(buffer_printf(&message, "Reproduce: %s", finding->command));
     if (finding->caution != NULL)
         TRY(buffer_printf(&message, " (caution: %s)", finding->caution));
-    sarif_add_message(builder, result, "message", message.data);
+    sarif_add_message(&log->builder, result, "message", message.data);
+    return NULL;
+}
+
+static struct error *add_location(struct sarif_log *log, json_t *result,
+                                  const struct campaign_finding *finding,
+                                  const struct campaign_place *place)
+{
+    struct json_builder *builder = &log->builder;
     json_t *location = json_add_object(builder, json_add_array(builder, result, "locations"), NULL);
-    if (finding->file != NULL && *finding->file != '\0')
-        TRY(sarif_add_place(builder, location, log->facts->campaign.directory, finding->file,
-                            finding->line));
-    if (*finding->site != '\0')
-        sarif_add_logical(builder, location, finding->site);
+    bool placed = place->name != NULL;
+    TRY(sarif_add_place(builder, location, placed ? place->name : log->program,
+                        placed ? place->line : 0));
+    if (place->function != NULL)
+        sarif_add_function(builder, location, place->function);
+    else if (finding->file == NULL && *finding->site != '\0')
+        sarif_add_function(builder, location, finding->site);
+    return NULL;
+}
+
+static struct error *find_causes(struct sarif_log *log)
+{
+    for (size_t i = 0; i < log->facts->findings.count; i++) {
+        struct buffer text = {0};
+        char **cause = ARRAY_ADD(&log->causes);
+        if (cause == NULL)
+            return error_no_memory();
+        *cause = NULL;
+        struct error *error = cause_put_stable(&text, log->facts->findings.items[i].cause);
+        *cause = text.data;
+        TRY(error);
+    }
+    return NULL;
+}
+
+static bool is_before(const struct campaign_finding *a, const struct campaign_finding *b)
+{
+    return a->line != b->line ? a->line < b->line : strcmp(a->cause, b->cause) < 0;
+}
+
+// Identifies a finding in later runs, also when code has moved. Where several are alike, they are
+// numbered in the order of their lines.
+static void add_fingerprint(struct sarif_log *log, json_t *result, size_t index)
+{
+    const struct campaign_finding *findings = log->facts->findings.items;
+    unsigned number = 1;
+    for (size_t i = 0; i < log->causes.count; i++)
+        number += strcmp(log->causes.items[i], log->causes.items[index]) == 0 &&
+                  is_before(&findings[i], &findings[index]);
+    json_t *prints = json_add_object(&log->builder, result, "partialFingerprints");
+    json_add_format(&log->builder, prints, "ordealCause/v2", "%s #%u", log->causes.items[index],
+                    number);
+}
+
+static struct error *add_result(struct sarif_log *log, json_t *results, size_t index)
+{
+    const struct campaign_finding *finding = &log->facts->findings.items[index];
+    struct json_builder *builder = &log->builder;
+    _cleanup_(campaign_place_deinit) struct campaign_place place = {0};
+    TRY(campaign_place_find(log->facts, &log->project, finding, &place));
+    json_t *result = json_add_object(builder, results, NULL);
+    size_t rule = campaign_rule_find(finding->verdict, finding->severity);
+    json_add_string(builder, result, "ruleId", campaign_rules[rule].sarif.id);
+    json_add_integer(builder, result, "ruleIndex", rule);
+    json_add_string(builder, result, "level", campaign_rules[rule].sarif.level);
+    TRY(add_text(log, result, finding, place.name != NULL));
+    TRY(add_location(log, result, finding, &place));
     if (finding->stack != NULL && *finding->stack != '\0')
         TRY(add_stack(log, result, finding->stack));
     json_add_integer(builder, result, "occurrenceCount",
                      finding->trials != 0 ? finding->trials : 1);
-    json_t *prints = json_add_object(builder, result, "partialFingerprints");
-    json_add_string(builder, prints, "ordealCause/v1", finding->cause);
+    add_fingerprint(log, result, index);
     json_t *properties = json_add_object(builder, result, "properties");
+    json_add_string(builder, properties, "verdict", verdict_facts[finding->verdict].name);
     json_add_signed(builder, properties, "trial", finding->trial);
     json_add_string(builder, properties, "command", finding->command);
     const char *confirmed = campaign_confirmed_name(finding->confirmed);
     if (confirmed != NULL)
         json_add_string(builder, properties, "confirmed", confirmed);
+    if (finding->carried != NULL)
+        campaign_json_carried(builder, properties, finding);
     return NULL;
+}
+
+// The program relative to the project, or its name alone.
+static struct error *find_program(struct sarif_log *log)
+{
+    // "SIZE MTIME BUILD-ID PATH"
+    const char *path = log->facts->campaign.program, *command = log->facts->campaign.command;
+    for (int i = 0; i < 3 && path != NULL; i++)
+        path = (path = strchr(path, ' ')) != NULL ? path + 1 : NULL;
+    if (path != NULL)
+        TRY(project_name_file(&log->project, path, NULL, &log->program));
+    if (log->program != NULL)
+        return NULL;
+    if (path == NULL || *path == '\0')
+        path = command != NULL && *command != '\0' ? command : "program";
+    const char *name = file_base_name(path);
+    size_t size = path == command ? strcspn(name, " ") : strlen(name);
+    log->program = size != 0 ? strndup(name, size) : strdup("program");
+    return log->program != NULL ? NULL : error_no_memory();
 }
 
 static struct error *put_page(struct sarif_log *log, struct report_sink *sink)
@@ -135,10 +238,13 @@ static struct error *put_page(struct sarif_log *log, struct report_sink *sink)
     builder->failed = root == NULL;
     const struct sarif_run start = sarif_begin(builder, root, log->facts->campaign.version);
     add_rules(log, &start);
-    TRY(add_invocation(log, start.run));
+    TRY(project_find(log->facts->campaign.directory, &log->project));
+    TRY(find_program(log));
+    TRY(find_causes(log));
+    add_invocation(log, start.run);
     json_t *results = json_add_array(builder, start.run, "results");
     for (size_t i = 0; i < log->facts->findings.count && !builder->failed; i++)
-        TRY(add_result(log, results, &log->facts->findings.items[i]));
+        TRY(add_result(log, results, i));
     json_t *properties = json_add_object(builder, start.run, "properties");
     json_add_format(builder, properties, "seed", "%llu",
                     (unsigned long long)log->facts->campaign.seed);
@@ -159,6 +265,7 @@ static struct error *write_sarif(const struct report_subject *subject,
     struct sarif_log log = {.facts = &facts};
     if (error == NULL)
         error = put_page(&log, sink);
+    sarif_log_deinit(&log);
     campaign_facts_deinit(&facts);
     return error;
 }

@@ -207,6 +207,10 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
         TRY(buffer_printf(&title, "; severity: %s", severity));
     if (finding->confirmed == STORE_FLAKY)
         TRY(buffer_printf(&title, " (not repeated)"));
+    if (finding->carried != NULL) {
+        TRY(buffer_printf(&title, "; "));
+        TRY(campaign_put_carried(finding, &title));
+    }
     TRY(terminal_wrap_from(&page->terminal, title.data != NULL ? title.data : "", TITLE,
                            size > 10 ? (size_t)size + 16 : TITLE));
     TRY(put_reason(page, finding->trial));
@@ -228,8 +232,12 @@ static struct error *put_findings(struct page *page)
 {
     size_t count = page->facts.findings.count;
     size_t shown = page->options->all || count < SHOWN_FINDINGS ? count : SHOWN_FINDINGS;
-    char heading[64];
-    snprintf(heading, sizeof heading, "%zu finding%s%s", count, count == 1 ? "" : "s",
+    uint64_t carried = page->facts.carried_findings;
+    char heading[128], of_them[64] = "";
+    if (carried != 0)
+        snprintf(of_them, sizeof of_them, ", %llu carried over and not tried again",
+                 (unsigned long long)carried);
+    snprintf(heading, sizeof heading, "%zu finding%s%s%s", count, count == 1 ? "" : "s", of_them,
              count > 1 ? ", most severe first" : "");
     TRY(terminal_heading(&page->terminal, count != 0 ? heading : "No findings"));
     for (size_t i = 0; i < shown; i++)
@@ -313,8 +321,9 @@ static struct error *put_limits(struct page *page)
 {
     if (page->facts.limits.count == 0)
         return NULL;
+    bool claims = page->facts.n != 0 || campaign_counted(&page->facts.carried) != 0;
     TRY(terminal_heading(&page->terminal,
-                         page->facts.n != 0 ? "What limits these claims" : "Nothing was tested"));
+                         claims ? "What limits these claims" : "Nothing was tested"));
     for (size_t i = 0; i < page->facts.limits.count; i++) {
         PUT(&page->terminal, "  - ");
         TRY(terminal_wrap(&page->terminal, page->facts.limits.items[i], 4));
@@ -328,6 +337,8 @@ static struct error *put_page(struct page *page, const struct report_subject *su
     TRY(put_head(page));
     if (page->facts.n == 0) {
         // A table of zeros would hide the only thing there is to say.
+        if (campaign_counted(&page->facts.carried) != 0)
+            TRY(put_findings(page));
         TRY(put_limits(page));
         PUT(&page->terminal, "\n");
         return put_uncounted(page);

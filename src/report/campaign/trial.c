@@ -124,6 +124,19 @@ static const struct campaign_finding *finding_of(const struct page *page)
     return NULL;
 }
 
+// The trial ran in an earlier campaign. When and where is known while nothing newer shows the
+// finding.
+static struct error *put_carried(struct page *page, const struct campaign_finding *finding)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (finding != NULL && finding->carried != NULL)
+        TRY(campaign_put_carried(finding, &text));
+    else
+        TRY(buffer_printf(&text, "carried over from an earlier campaign"));
+    TRY(buffer_printf(&text, ", because the code of the caller is still the same"));
+    return put_line(page, "not run now", text.data);
+}
+
 static struct error *put_head(struct page *page)
 {
     const struct store_trial *trial = &page->detail.trial;
@@ -146,6 +159,8 @@ static struct error *put_head(struct page *page)
         TRY(put_line(page, "finding", text.data));
         TRY(put_line(page, "severity", severity_name(finding->severity)));
     }
+    if (trial->carried)
+        TRY(put_carried(page, finding));
     TRY(put_line(page, "reason", trial->reason));
     TRY(put_line(page, "command", page->facts.campaign.command));
     TRY(put_outcome(page));
