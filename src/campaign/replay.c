@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs one trial of a stored campaign again, with the same definition, environment, spec and seed,
-// and judges it against the same reference. Needs nothing but the store.
+// Runs one trial of a stored campaign again, with the same definition, spec and seed, and judges it
+// against the same reference. Needs nothing but the store, and variables that the store does not
+// have.
 #include "campaign/campaign.h"
 
 #include "base/cleanup.h"
+#include "base/secrets.h"
 #include "campaign/subject.h"
 #include "campaign/terminal-relay.h"
 #include "engine/shooting.h"
@@ -47,6 +49,7 @@ static struct error *replay_load(struct replay *replay, struct store *store, int
     TRY(store_find_trial(store, trial, &replay->trial, &replay->candidate));
     TRY(store_find_campaign(store, replay->trial.campaign, &replay->campaign));
     TRY(subject_definition(replay->campaign.definition, store_path(store), &replay->definition));
+    TRY(secrets_restore((char **)&replay->trial.spec));
     if (replay->trial.finding != 0)
         TRY(store_each_finding(store, replay->trial.campaign, note_cause, replay));
     replay->injector = injector_find(replay->definition.injector);
@@ -168,6 +171,7 @@ struct error *campaign_replay(struct store *store, int64_t trial, uint64_t times
     _cleanup_(replay_deinit) struct replay replay = {0};
     _cleanup_(replay_end_deinit) struct replay_end end = {0};
     TRY(replay_load(&replay, store, trial));
+    TRY(environment_compare(store, &replay.campaign, &replay.definition, &end.environment));
     end.before = replay.trial.verdict;
     TRY(replay_run(&replay, store, times, control, &end));
     *ret_end = end;
@@ -179,6 +183,7 @@ void replay_end_deinit(struct replay_end *end)
 {
     free(end->reason);
     free(end->warning);
+    environment_comparison_deinit(&end->environment);
     *end = (struct replay_end){0};
 }
 

@@ -184,6 +184,9 @@ static struct error *check_files(const struct definition *definition)
 
 static struct error *check_environment(const struct definition *definition)
 {
+    const char *missing = definition_missing_variable(definition, false);
+    if (missing != NULL)
+        return error_new("environment: %s has no value here: set it, or give NAME=VALUE", missing);
     for (size_t i = 0; i < definition->environment.count; i++) {
         const char *entry = definition->environment.items[i];
         const char *preload = "LD_PRELOAD=";

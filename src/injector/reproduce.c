@@ -3,7 +3,7 @@
 #include "injector/reproduce.h"
 
 #include "base/cleanup.h"
-#include "base/shell.h"
+#include "base/secrets.h"
 
 #include <string.h>
 
@@ -23,7 +23,10 @@ static struct error *put_variable(struct buffer *text, const char *variable)
 {
     size_t name = strcspn(variable, "=");
     TRY(buffer_printf(text, "%.*s=", (int)name, variable));
-    TRY(shell_put_word(text, variable + name + 1));
+    if (secrets_has(variable, name))
+        TRY(buffer_printf(text, "\"$%.*s\"", (int)name, variable));
+    else
+        TRY(secrets_put_shell_word(text, variable + name + 1));
     return buffer_append(text, " ", 1);
 }
 
@@ -53,7 +56,7 @@ struct error *reproduce_put_place(struct buffer *text, const struct injector_set
     _cleanup_free_ char *here = getcwd(NULL, 0);
     if (here == NULL || strcmp(here, setup->directory) != 0) {
         TRY(buffer_printf(text, "cd "));
-        TRY(shell_put_word(text, setup->directory));
+        TRY(secrets_put_shell_word(text, setup->directory));
         TRY(buffer_printf(text, " && "));
     }
     return put_variables(text, setup);
@@ -61,9 +64,12 @@ struct error *reproduce_put_place(struct buffer *text, const struct injector_set
 
 struct error *reproduce_put_command(struct buffer *text, const struct injector_setup *setup)
 {
-    TRY(shell_put_words(text, setup->command->items, setup->command->count));
+    for (size_t i = 0; i < setup->command->count; i++) {
+        TRY(buffer_append(text, " ", i != 0));
+        TRY(secrets_put_shell_word(text, setup->command->items[i]));
+    }
     if (setup->input == NULL)
         return buffer_printf(text, " </dev/null");
     TRY(buffer_printf(text, " <"));
-    return shell_put_word(text, setup->input);
+    return secrets_put_shell_word(text, setup->input);
 }

@@ -8,7 +8,7 @@
 #include "injector/injector.h"
 
 // "cd DIRECTORY && NAME=VALUE ", but only what differs from this process's own directory and
-// environment.
+// environment. Secrets are written as "$NAME".
 _must_check_ struct error *reproduce_put_place(struct buffer *text,
                                                const struct injector_setup *setup);
 // The workload's command, and a redirection of its stdin.

@@ -242,5 +242,18 @@ static const char facts[] =
     ");\n"
     "CREATE INDEX remark_campaign ON remark (campaign);\n";
 
-const char *const schema_steps[] = {tables, views, stopped_by, measured, ways, facts};
+// In place of the environment as a whole. older-secrets.c fills the table for older files, and
+// drops the column that held everything.
+static const char variables[] =
+    "ALTER TABLE campaign ADD COLUMN environment_key TEXT;\n"
+    "CREATE TABLE variable (\n"
+    "  id INTEGER PRIMARY KEY,\n"
+    "  campaign INTEGER NOT NULL REFERENCES campaign ON DELETE CASCADE,\n"
+    "  name TEXT NOT NULL,\n"
+    "  value TEXT, -- NULL: not stored\n"
+    "  hash TEXT -- of a value that is not stored\n"
+    ");\n"
+    "CREATE INDEX variable_campaign ON variable (campaign);\n";
+
+const char *const schema_steps[] = {tables, views, stopped_by, measured, ways, facts, variables};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;
