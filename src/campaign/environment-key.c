@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,25 +91,31 @@ static struct error *read_key(const char *path, struct environment_key *ret_key)
 }
 
 // Another process may do the same: the file appears complete or not at all, and the first one
-// stays.
-static bool make_key(const char *path, const char *temporary)
+// stays. Where no file can be made, there is no key.
+static struct error *make_key(const char *path)
 {
     uint8_t bytes[KEY_BYTES];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return false;
-    _cleanup_close_ int file =
-        open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0)
-        return false;
-    bool made = write(file, bytes, sizeof bytes) == (ssize_t)sizeof bytes && fsync(file) == 0 &&
-                (link(temporary, path) == 0 || errno == EEXIST);
-    unlink(temporary);
-    return made;
+    _cleanup_close_ int file = -1;
+    _cleanup_free_ char *temporary = NULL;
+    mode_t before = umask(077); // nobody else ever sees it
+    struct error *error = file_beside(path, &file, &temporary);
+    umask(before);
+    if (error != NULL) {
+        if (error == error_no_memory())
+            return error;
+        error_free(error);
+        return NULL;
+    }
+    bool whole = getrandom(bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes &&
+                 write(file, bytes, sizeof bytes) == (ssize_t)sizeof bytes && fsync(file) == 0;
+    if (!whole || renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) < 0)
+        unlink(temporary);
+    return NULL;
 }
 
 struct error *environment_key_load(bool create, struct environment_key *ret_key)
 {
-    _cleanup_(buffer_deinit) struct buffer path = {0}, temporary = {0};
+    _cleanup_(buffer_deinit) struct buffer path = {0};
     struct environment_key key = {0};
     TRY(put_directory(&path));
     if (path.size == 0) {
@@ -118,10 +125,11 @@ struct error *environment_key_load(bool create, struct environment_key *ret_key)
     if (create)
         make_directories(path.data);
     TRY(buffer_printf(&path, "/key"));
-    TRY(buffer_printf(&temporary, "%s.%ld", path.data, (long)getpid()));
     TRY(read_key(path.data, &key));
-    if (!key.known && create && make_key(path.data, temporary.data))
+    if (!key.known && create) {
+        TRY(make_key(path.data));
         TRY(read_key(path.data, &key));
+    }
     if (key.known)
         environment_key_hash(&key, "", 0, "the key of these hashes", key.id);
     *ret_key = key;

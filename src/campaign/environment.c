@@ -60,23 +60,13 @@ struct environment_check {
     struct environment_comparison comparison;
 };
 
-static const char *value_now(const struct definition *definition, const char *name)
-{
-    size_t size = strlen(name);
-    for (size_t i = 0; i < definition->environment.count; i++)
-        if (strncmp(definition->environment.items[i], name, size) == 0 &&
-            definition->environment.items[i][size] == '=')
-            return definition->environment.items[i] + size + 1;
-    return NULL;
-}
-
 static struct error *compare(void *data, const struct store_variable *row)
 {
     struct environment_check *check = data;
     struct environment_comparison *comparison = &check->comparison;
     if (row->value != NULL || is_fleeting(row->name))
         return NULL;
-    const char *value = value_now(check->definition, row->name);
+    const char *value = words_variable(&check->definition->environment, row->name);
     if (value == NULL)
         return words_add(&comparison->missing, row->name, strlen(row->name));
     if (row->hash == NULL || !check->key.known)

@@ -192,6 +192,20 @@ static void freep_relay(struct relay **relay)
     relay_close(*relay);
 }
 
+static struct error *warn_of_environment(const struct replay *replay, struct store *store,
+                                         const struct campaign_control *control)
+{
+    _cleanup_(environment_comparison_deinit) struct environment_comparison comparison = {0};
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(environment_compare(store, &replay->campaign, &replay->definition, &comparison));
+    if (environment_is_same(&comparison) || control->warn == NULL)
+        return NULL;
+    TRY(buffer_printf(&text, "the environment, compared with then: "));
+    TRY(environment_put(&text, &comparison));
+    control->warn(control->data, text.data);
+    return NULL;
+}
+
 // Without a terminal nobody can talk to gdb. It then shows the stack and continues.
 struct error *campaign_debug(struct store *store, int64_t trial,
                              const struct campaign_control *control, int *ret_status)
@@ -201,6 +215,7 @@ struct error *campaign_debug(struct store *store, int64_t trial,
     _cleanup_(freep_relay) struct relay *relay = NULL;
     TRY(replay_load(&replay, store, trial));
     TRY(shooting_new(&replay.definition, replay.injector, &shooting));
+    TRY(warn_of_environment(&replay, store, control));
     enum sandbox_kind kind = sandbox_kind(shooting_sandbox(shooting));
     if (kind == SANDBOX_NONE && control->warn != NULL)
         control->warn(control->data, "there is no sandbox: the program works on the real files");

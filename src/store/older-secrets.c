@@ -140,6 +140,20 @@ struct error *older_secrets_prepare(struct store *store)
     return NULL;
 }
 
+// Learns a value also as a definition has it, in double quotes, and as commands have it, in single
+// quotes. As it is comes last: it is the one that secrets_restore() uses.
+static struct error *learn(const char *variable)
+{
+    _cleanup_(buffer_deinit) struct buffer yaml = {0}, shell = {0};
+    for (const char *at = variable; *at != '\0'; at++) {
+        TRY(buffer_append(&yaml, "\\", *at == '"' || *at == '\\'));
+        TRY(buffer_append(&yaml, at, 1));
+        TRY(*at == '\'' ? buffer_append(&shell, "'\\''", 4) : buffer_append(&shell, at, 1));
+    }
+    char *const variables[] = {yaml.data, shell.data, (char *)variable, NULL};
+    return variable[0] != '\0' ? secrets_learn(variables, NULL, NULL) : NULL;
+}
+
 struct error *older_secrets_learn(struct store *store)
 {
     sqlite3_stmt *statement = NULL;
@@ -147,8 +161,7 @@ struct error *older_secrets_learn(struct store *store)
     struct error *error = NULL;
     while (error == NULL && code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const char *variable = (const char *)sqlite3_column_text(statement, 0);
-        char *const variables[] = {(char *)variable, NULL};
-        error = variable != NULL ? secrets_learn(variables, NULL, NULL) : NULL;
+        error = variable != NULL ? learn(variable) : NULL;
     }
     int end = sqlite3_finalize(statement);
     if (error == NULL && (code != SQLITE_OK || end != SQLITE_OK))

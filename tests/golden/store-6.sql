@@ -254,16 +254,16 @@ CREATE INDEX line_coverage_campaign ON line_coverage (campaign);
 CREATE INDEX remark_campaign ON remark (campaign);
 INSERT INTO campaign (id, name, injector, definition, command, directory, environment, version, machine, program, seed,
   created_s, elapsed_s, candidates, planned, state, stopped_by) VALUES (4, 'deploy', 'library', 'campaign: deploy
-command: [./deploy, "Bearer golden-Token-0451"]
+command: [./deploy, "Bearer golden-Token-0451", "gold\"en''q\\quote"]
 directory: /home
-environment: ["GOLDEN_TOKEN=golden-Token-0451", "PATH=/usr/bin:/bin", "LC_ALL=C", "EDITOR=golden \"vi\" and, more", "EMPTY=", "NOTE=a
+environment: ["GOLDEN_TOKEN=golden-Token-0451", "QUOTED_KEY=gold\"en''q\\quote", "PATH=/usr/bin:/bin", "LC_ALL=C", "EDITOR=golden \"vi\" and, more", "EMPTY=", "NOTE=a
   golden line"]
 setup: []
 injector:
   library:
     faults: ["read=-1/EIO"]
-', './deploy ''Bearer golden-Token-0451''', '/home',
-  '["GOLDEN_TOKEN=golden-Token-0451","PATH=/usr/bin:/bin","LC_ALL=C","EDITOR=golden \"vi\" and, more","EMPTY=","NOTE=a golden line"]',
+', './deploy ''Bearer golden-Token-0451'' ''gold"en''\''''q\quote''', '/home',
+  '["GOLDEN_TOKEN=golden-Token-0451","QUOTED_KEY=gold\"en''q\\quote","PATH=/usr/bin:/bin","LC_ALL=C","EDITOR=golden \"vi\" and, more","EMPTY=","NOTE=a golden line"]',
   '0.1.0', 'Linux', NULL, 7, 1700000000, 9.5, 1, 1, 'finished', NULL);
 INSERT INTO reference VALUES (5, 4, 1, 'exit', 0, 0.5);
 INSERT INTO artifact (id, reference, path, kind, size, hash, content) VALUES
