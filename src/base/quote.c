@@ -4,12 +4,18 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/secrets.h"
 
 #include <string.h>
 
 struct error *quote_put(struct buffer *buffer, const char *bytes, size_t size, size_t most)
 {
-    return escape_put(buffer, bytes, size, most, 0);
+    // Before anything is cut off or escaped: afterwards a secret is no longer recognized.
+    _cleanup_(buffer_deinit) struct buffer masked = {0};
+    if (!secrets_any())
+        return escape_put(buffer, bytes, size, most, 0);
+    TRY(secrets_put(&masked, bytes, size));
+    return escape_put(buffer, masked.data != NULL ? masked.data : "", masked.size, most, 0);
 }
 
 struct error *quote_put_word(struct buffer *buffer, const char *bytes, size_t size)

@@ -11,7 +11,7 @@
 #define QUOTE_MOST 160 // bytes of a text that a sentence quotes
 
 // Appends at most `most` bytes, and "..." if there are more. Control characters and bytes that are
-// not UTF-8 become \n, \t, \xNN.
+// not UTF-8 become \n, \t, \xNN. Secrets are masked (secrets.h).
 _must_check_ struct error *quote_put(struct buffer *buffer, const char *bytes, size_t size,
                                      size_t most);
 // Appends 'bytes' in quotes, at most QUOTE_MOST of them.

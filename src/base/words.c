@@ -71,3 +71,12 @@ struct error *words_set_variable(struct words *words, const char *text, size_t s
     }
     return words_add(words, text, size);
 }
+
+const char *words_variable(const struct words *words, const char *name)
+{
+    size_t size = strlen(name);
+    for (size_t i = 0; i < words->count; i++)
+        if (strncmp(words->items[i], name, size) == 0 && words->items[i][size] == '=')
+            return words->items[i] + size + 1;
+    return NULL;
+}

@@ -22,5 +22,7 @@ void words_deinit(struct words *words);
 _must_check_ struct error *words_shell(struct words *words, const char *text, size_t size);
 // Adds "NAME=VALUE", or replaces the word that sets NAME. Another form is an error.
 _must_check_ struct error *words_set_variable(struct words *words, const char *text, size_t size);
+// The value of NAME in "NAME=VALUE" words; NULL: there is none.
+const char *words_variable(const struct words *words, const char *name);
 
 #endif

@@ -166,6 +166,36 @@ static struct error *run_trials(struct campaign *campaign)
     return campaign_loop(campaign);
 }
 
+// Says whether values that the store does not have are as they were when the campaign began.
+static struct error *compare_environment(struct campaign *campaign)
+{
+    _cleanup_(environment_comparison_deinit) struct environment_comparison comparison = {0};
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(environment_compare(campaign->store, &campaign->row, campaign->definition, &comparison));
+    TRY(buffer_printf(&text, "the environment, compared with when the campaign began: "));
+    TRY(environment_put(&text, &comparison));
+    if (!environment_is_same(&comparison))
+        return campaign_warn(campaign, text.data);
+    if (campaign->control->note != NULL)
+        campaign->control->note(campaign->control->data, text.data);
+    return NULL;
+}
+
+// The definition's author may not know that values in it are stored.
+static struct error *warn_of_unmarked(struct campaign *campaign,
+                                      const struct definition *definition)
+{
+    const char *name = definition_unmarked_secret(definition);
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (name == NULL)
+        return NULL;
+    TRY(buffer_printf(&text,
+                      "the definition sets %s, and the store has its value; if that is a secret: "
+                      "--secret %s",
+                      name, name));
+    return campaign_warn(campaign, text.data);
+}
+
 // Warns if the program has changed. The campaign then has trials of two programs, and readers of
 // the report must know.
 static struct error *compare_program(struct campaign *campaign)
@@ -316,13 +346,29 @@ static void fill_facts(const struct injector *injector, const struct definition 
                     !oracle->compare_stdout || oracle->compare_stderr || !oracle->compare_files;
 }
 
+static struct error *store_row(struct campaign *campaign, const struct definition *definition,
+                               const struct environment_key *key)
+{
+    TRY(store_begin(campaign->store));
+    struct error *error = store_add_campaign(campaign->store, &campaign->row);
+    if (error == NULL)
+        error = environment_store(campaign->store, campaign->row.id, definition, key);
+    if (error == NULL)
+        return store_commit(campaign->store);
+    store_rollback(campaign->store);
+    return error;
+}
+
 // `definition` is the user's; the campaign's own leaves out more when it compares.
 static struct error *add_row(struct campaign *campaign, const struct definition *definition,
                              const char *yaml)
 {
-    _cleanup_free_ char *command = NULL, *environment = NULL, *machine = NULL, *program = NULL;
+    _cleanup_free_ char *command = NULL, *machine = NULL, *program = NULL;
+    struct environment_key key = {0};
     TRY(subject_command(definition, &command));
-    TRY(subject_environment(definition, &environment));
+    _cleanup_error_ struct error *refused = environment_key_load(true, &key);
+    if (refused == error_no_memory())
+        return refused;
     TRY(subject_machine(&machine));
     TRY(subject_program(definition, &program));
     campaign->row = (struct store_campaign){
@@ -331,7 +377,7 @@ static struct error *add_row(struct campaign *campaign, const struct definition 
         .definition = yaml,
         .command = command,
         .directory = definition->directory,
-        .environment = environment,
+        .environment_key = key.known ? key.id : NULL,
         .version = ORDEAL_VERSION,
         .machine = machine,
         .program = program,
@@ -340,24 +386,27 @@ static struct error *add_row(struct campaign *campaign, const struct definition 
         .state = STORE_RUNNING,
     };
     fill_facts(campaign->injector, definition, &campaign->row);
-    TRY(store_add_campaign(campaign->store, &campaign->row));
+    TRY(store_row(campaign, definition, &key));
     // The rest of the row is not written again.
     campaign->row = (struct store_campaign){.id = campaign->row.id, .state = STORE_RUNNING};
-    return NULL;
+    return refused != NULL ? campaign_warn(campaign, error_message(refused)) : NULL;
 }
 
 struct error *campaign_start(const struct definition *definition, struct store *store,
                              const struct campaign_control *control, struct campaign_end *ret_end)
 {
     _cleanup_(definition_deinit) struct definition ours = {0};
-    _cleanup_(buffer_deinit) struct buffer yaml = {0};
+    _cleanup_(buffer_deinit) struct buffer whole = {0}, stored = {0};
     TRY(definition_check(definition));
-    TRY(definition_write(definition, &yaml));
-    TRY(subject_definition(yaml.data, store_path(store), &ours));
+    TRY(definition_learn_secrets(definition));
+    TRY(definition_write(definition, &whole));
+    TRY(definition_write_stored(definition, &stored));
+    TRY(subject_definition(whole.data, store_path(store), &ours));
     _cleanup_(campaign_deinit) struct campaign campaign = {
         .definition = &ours, .limits = &ours, .control = control, .store = store};
     TRY(find_injector(definition->injector, &campaign.injector));
-    TRY(add_row(&campaign, definition, yaml.data));
+    TRY(add_row(&campaign, definition, stored.data));
+    TRY(warn_of_unmarked(&campaign, definition));
     struct error *error = run_campaign(&campaign, ret_end);
     if (error != NULL && campaign.shooting == NULL) // there is nothing to resume
         error_free(store_remove_campaign(store, campaign.row.id));
@@ -398,5 +447,6 @@ struct error *campaign_resume(struct store *store, int64_t id,
     campaign.row.stopped_by = STORE_STOP_NONE;
     TRY(find_injector(definition.injector, &campaign.injector));
     TRY(store_update_campaign(store, &campaign.row));
+    TRY(compare_environment(&campaign));
     return run_campaign(&campaign, ret_end);
 }

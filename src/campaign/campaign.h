@@ -5,6 +5,7 @@
 #define ORDEAL_CAMPAIGN_CAMPAIGN_H
 
 #include "base/error.h"
+#include "campaign/environment.h"
 #include "definition/definition.h"
 #include "store/store.h"
 
@@ -20,9 +21,10 @@ struct campaign_progress {
 struct suppressions;
 
 struct campaign_control {
-    // All three may be NULL. progress() is called a few times a second.
+    // All four may be NULL. progress() is called a few times a second.
     void (*progress)(void *data, const struct campaign_progress *progress);
     void (*warn)(void *data, const char *sentence);
+    void (*note)(void *data, const char *sentence);                 // what is no reason to worry
     void (*found)(void *data, const struct store_finding *finding); // each new one
     void *data;
     // How often the user interrupted; or NULL. 1: end reference runs, let running trials finish,
@@ -68,6 +70,7 @@ struct replay_end {
     uint64_t verdicts[VERDICTS];
     char *reason;  // of the last run
     char *warning; // what differs from then (another version, program changed), or NULL
+    struct environment_comparison environment;
 };
 // Runs a trial again, `times` times. Nothing is stored. Free the result with replay_end_deinit().
 _must_check_ struct error *campaign_replay(struct store *store, int64_t trial, uint64_t times,

@@ -20,6 +20,7 @@ static void forget_words(struct words *words)
 static void forget_free_parts(struct definition *definition)
 {
     forget_words(&definition->environment);
+    forget_words(&definition->missing_variables);
     definition->jobs = 0;
     definition->time_budget_ns = 0;
     definition->max_trials = 0;
@@ -61,7 +62,8 @@ struct error *campaign_compare(struct store *store, int64_t id, const struct def
     _cleanup_(buffer_deinit) struct buffer then = {0}, given = {0}, now = {0};
     bool settled = definition->network == NETWORK_AUTO;
     TRY(normal_text(row.definition, strlen(row.definition), settled, &then));
-    TRY(definition_write(definition, &given));
+    TRY(definition_learn_secrets(definition));
+    TRY(definition_write_stored(definition, &given));
     TRY(normal_text(given.data, given.size, settled, &now));
     return tell_difference(row.id, then.data, now.data);
 }

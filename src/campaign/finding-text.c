@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/frame-text.h"
+#include "base/secrets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -379,6 +380,7 @@ struct error *finding_describe(const struct finding_options *options,
     _cleanup_(free_text) struct finding_text text = {0};
     _cleanup_(buffer_deinit) struct buffer title = {0};
     TRY(make_title(options, result, spec, &title));
+    TRY(secrets_mask(&title.data));
     text.title = TAKE(title.data);
     if (result->observation.injections.count > 0)
         TRY(make_site(&result->observation.injections.items[0], &text));

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/secrets.h"
 #include "store/spec.h"
 
 #include <stdlib.h>
@@ -144,7 +145,7 @@ static struct error *load_trial(struct finding_group *group, struct store *store
     struct error *error = NULL;
     if (group->number != 0 && trial.spec != NULL) {
         group->spec = strdup(trial.spec);
-        error = group->spec == NULL ? error_no_memory() : NULL;
+        error = group->spec == NULL ? error_no_memory() : secrets_restore(&group->spec);
     }
     group->number = trial.number;
     store_trial_deinit(&trial);

@@ -132,6 +132,6 @@ struct error *network_save(const struct preparation *preparation)
     if (stored.network != NETWORK_AUTO)
         return NULL;
     stored.network = NETWORK_PRIVATE;
-    TRY(definition_write(&stored, &yaml));
+    TRY(definition_write_stored(&stored, &yaml));
     return store_set_definition(preparation->store, preparation->campaign->id, yaml.data);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs one trial of a stored campaign again, with the same definition, environment, spec and seed,
-// and judges it against the same reference. Needs nothing but the store.
+// Runs one trial of a stored campaign again, with the same definition, spec and seed, and judges it
+// against the same reference. Needs nothing but the store, and variables that the store does not
+// have.
 #include "campaign/campaign.h"
 
 #include "base/cleanup.h"
+#include "base/secrets.h"
 #include "campaign/finding.h"
 #include "campaign/subject.h"
 #include "campaign/terminal-relay.h"
@@ -49,6 +51,7 @@ static struct error *replay_load(struct replay *replay, struct store *store, int
     TRY(store_find_trial(store, trial, &replay->trial, &replay->candidate));
     TRY(store_find_campaign(store, replay->trial.campaign, &replay->campaign));
     TRY(subject_definition(replay->campaign.definition, store_path(store), &replay->definition));
+    TRY(secrets_restore((char **)&replay->trial.spec));
     if (replay->trial.finding != 0)
         TRY(store_each_finding(store, replay->trial.campaign, note_cause, replay));
     replay->injector = injector_find(replay->definition.injector);
@@ -182,6 +185,7 @@ struct error *campaign_replay(struct store *store, int64_t trial, uint64_t times
     _cleanup_(replay_deinit) struct replay replay = {0};
     _cleanup_(replay_end_deinit) struct replay_end end = {0};
     TRY(replay_load(&replay, store, trial));
+    TRY(environment_compare(store, &replay.campaign, &replay.definition, &end.environment));
     end.before = replay.trial.verdict;
     TRY(replay_run(&replay, store, times, control, &end));
     *ret_end = end;
@@ -193,6 +197,7 @@ void replay_end_deinit(struct replay_end *end)
 {
     free(end->reason);
     free(end->warning);
+    environment_comparison_deinit(&end->environment);
     *end = (struct replay_end){0};
 }
 
@@ -234,6 +239,20 @@ static void freep_relay(struct relay **relay)
     relay_close(*relay);
 }
 
+static struct error *warn_of_environment(const struct replay *replay, struct store *store,
+                                         const struct campaign_control *control)
+{
+    _cleanup_(environment_comparison_deinit) struct environment_comparison comparison = {0};
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(environment_compare(store, &replay->campaign, &replay->definition, &comparison));
+    if (environment_is_same(&comparison) || control->warn == NULL)
+        return NULL;
+    TRY(buffer_printf(&text, "the environment, compared with then: "));
+    TRY(environment_put(&text, &comparison));
+    control->warn(control->data, text.data);
+    return NULL;
+}
+
 // Without a terminal nobody can talk to gdb. It then shows the stack and continues.
 struct error *campaign_debug(struct store *store, int64_t trial,
                              const struct campaign_control *control, int *ret_status)
@@ -243,6 +262,7 @@ struct error *campaign_debug(struct store *store, int64_t trial,
     _cleanup_(freep_relay) struct relay *relay = NULL;
     TRY(replay_load(&replay, store, trial));
     TRY(shooting_new(&replay.definition, replay.injector, &shooting));
+    TRY(warn_of_environment(&replay, store, control));
     enum sandbox_kind kind = sandbox_kind(shooting_sandbox(shooting));
     if (kind == SANDBOX_NONE && control->warn != NULL)
         control->warn(control->data, "there is no sandbox: the program works on the real files");

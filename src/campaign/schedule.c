@@ -5,6 +5,7 @@
 #include "campaign/schedule.h"
 
 #include "base/cleanup.h"
+#include "base/secrets.h"
 #include "campaign/second-faults.h"
 #include "stats/stats.h"
 
@@ -176,7 +177,7 @@ static struct error *fill_job(void *data, const struct store_candidate *row)
         return NULL;
     job->candidate = row->id;
     job->spec = strdup(row->spec != NULL ? row->spec : "");
-    return job->spec == NULL ? error_no_memory() : NULL;
+    return job->spec == NULL ? error_no_memory() : secrets_restore(&job->spec);
 }
 
 static struct error *list_next(void *self, bool *ret_got, struct trial_job *ret_job)

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/secrets.h"
 #include "campaign/schedule.h"
 
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static struct error *add_survivor(struct survivors *survivors, enum verdict verd
         return error_no_memory();
     added->seed = seed;
     added->spec = strdup(spec);
-    return added->spec != NULL ? NULL : error_no_memory();
+    return added->spec != NULL ? secrets_restore(&added->spec) : error_no_memory();
 }
 
 static struct error *note_trial(void *data, const struct store_trial *row)

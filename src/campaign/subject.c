@@ -4,7 +4,7 @@
 #include "campaign/subject.h"
 
 #include "base/cleanup.h"
-#include "base/shell.h"
+#include "base/secrets.h"
 #include "elf/object.h"
 
 #include <errno.h>
@@ -60,6 +60,13 @@ struct error *subject_definition(const char *text, const char *store_path,
     _cleanup_(definition_deinit) struct definition definition = {0};
     TRY(definition_new(&definition));
     TRY(definition_parse(&definition, "the stored definition", text, strlen(text)));
+    const char *missing = definition_missing_variable(&definition, true);
+    if (missing != NULL)
+        return error_new("%s is marked as secret, so that the store does not have its value: set "
+                         "%s in the environment",
+                         missing, missing);
+    TRY(definition_learn_secrets(&definition));
+    TRY(definition_restore_secrets(&definition));
     TRY(ignore_store(store_path, &definition));
     TRY(ignore_own_output(&definition));
     *ret_definition = definition;
@@ -72,38 +79,9 @@ struct error *subject_command(const struct definition *definition, char **ret_te
     _cleanup_(buffer_deinit) struct buffer text = {0};
     for (size_t i = 0; i < definition->command.count; i++) {
         TRY(buffer_append(&text, " ", i > 0));
-        TRY(shell_put_word(&text, definition->command.items[i]));
+        TRY(secrets_put_shell_word(&text, definition->command.items[i]));
     }
     TRY(buffer_append(&text, "", 0));
-    *ret_text = TAKE(text.data);
-    return NULL;
-}
-
-// Bytes above 127 are passed on: the store replaces what is not UTF-8.
-static struct error *put_json_string(struct buffer *text, const char *string)
-{
-    TRY(buffer_append(text, "\"", 1));
-    for (; *string != '\0'; string++) {
-        unsigned char byte = (unsigned char)*string;
-        if (byte < 0x20 || byte == 0x7f)
-            TRY(buffer_printf(text, "\\u%04x", byte));
-        else if (byte == '"' || byte == '\\')
-            TRY(buffer_printf(text, "\\%c", byte));
-        else
-            TRY(buffer_append(text, string, 1));
-    }
-    return buffer_append(text, "\"", 1);
-}
-
-struct error *subject_environment(const struct definition *definition, char **ret_text)
-{
-    _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(buffer_append(&text, "[", 1));
-    for (size_t i = 0; i < definition->environment.count; i++) {
-        TRY(buffer_append(&text, ",", i > 0));
-        TRY(put_json_string(&text, definition->environment.items[i]));
-    }
-    TRY(buffer_append(&text, "]", 1));
     *ret_text = TAKE(text.data);
     return NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Facts about a campaign's command, environment, machine and program, as texts for the store. The
+// Facts about a campaign's command, machine and program, as texts for the store. The
 // caller frees the texts.
 #ifndef ORDEAL_CAMPAIGN_SUBJECT_H
 #define ORDEAL_CAMPAIGN_SUBJECT_H
@@ -8,16 +8,15 @@
 #include "base/error.h"
 #include "definition/definition.h"
 
-// Parses a definition written by definition_write(), and adds to the ignored files those of the store
-// and those that stdout and stderr go to. They may be in the working directory and change all the time.
+// Parses a definition of a store or written by definition_write(), puts in the secrets that it
+// refers to, and adds to the ignored files those of the store and those that stdout and stderr go
+// to. They may be in the working directory and change all the time. An error names a secret that
+// is not in the environment.
 _must_check_ struct error *subject_definition(const char *text, const char *store_path,
                                               struct definition *ret_definition);
 
-// The workload's command, quoted for a shell.
+// The workload's command, quoted for a shell, with "$NAME" in place of secrets.
 _must_check_ struct error *subject_command(const struct definition *definition, char **ret_text);
-// The workload's environment as a JSON array.
-_must_check_ struct error *subject_environment(const struct definition *definition,
-                                               char **ret_text);
 // "Linux 6.1.0, 2 processors".
 _must_check_ struct error *subject_machine(char **ret_text);
 // The program that the command runs: "SIZE MTIME BUILD-ID PATH". NULL if it cannot be found.

@@ -8,6 +8,7 @@
 #include "campaign/schedule.h"
 
 #include "base/cleanup.h"
+#include "base/secrets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,7 @@ static struct error *copy_candidate(const struct store_candidate *row, struct ca
     candidate->position = row->position;
     candidate->weight = row->weight;
     TRY(copy_text(row->spec, &candidate->spec));
+    TRY(secrets_restore(&candidate->spec));
     TRY(copy_text(row->type, &candidate->type));
     TRY(copy_text(row->function, &candidate->function));
     TRY(copy_text(row->module, &candidate->module));

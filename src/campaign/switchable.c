@@ -2,6 +2,9 @@
 // Lists a campaign's faults that can be switched on and off in a long-lived server.
 #include "campaign/switchable.h"
 
+#include "base/cleanup.h"
+#include "base/secrets.h"
+
 #include <string.h>
 
 struct switchable_search {
@@ -14,7 +17,8 @@ static struct error *add_switchable(void *data, const struct store_candidate *ro
     const struct switchable_search *search = data;
     if (!row->selected || !search->switches->fits(row->spec))
         return NULL;
-    return words_add(search->found, row->spec, strlen(row->spec));
+    TRY(words_add(search->found, row->spec, strlen(row->spec)));
+    return secrets_restore(&search->found->items[search->found->count - 1]);
 }
 
 struct error *switchable_find(const struct injector_switches *switches, struct store *store,

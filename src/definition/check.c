@@ -11,16 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *variable(const struct definition *definition, const char *name)
-{
-    size_t size = strlen(name);
-    for (size_t i = 0; i < definition->environment.count; i++)
-        if (strncmp(definition->environment.items[i], name, size) == 0 &&
-            definition->environment.items[i][size] == '=')
-            return definition->environment.items[i] + size + 1;
-    return NULL;
-}
-
 static struct error *is_program(const struct definition *definition, const char *path, size_t size,
                                 const char *name, bool *ret_is)
 {
@@ -64,7 +54,7 @@ static struct error *check_program(const struct definition *definition, const st
         size_t size = name[0] == '/' ? 1 : 0;
         TRY(is_program(definition, name, size, name + size, &found));
     } else {
-        const char *path = variable(definition, "PATH");
+        const char *path = words_variable(&definition->environment, "PATH");
         for (path = path != NULL ? path : "/bin:/usr/bin"; !found;) {
             size_t size = strcspn(path, ":");
             TRY(is_program(definition, path, size, name, &found));
@@ -184,6 +174,9 @@ static struct error *check_files(const struct definition *definition)
 
 static struct error *check_environment(const struct definition *definition)
 {
+    const char *missing = definition_missing_variable(definition, false);
+    if (missing != NULL)
+        return error_new("environment: %s has no value here: set it, or give NAME=VALUE", missing);
     for (size_t i = 0; i < definition->environment.count; i++) {
         const char *entry = definition->environment.items[i];
         const char *preload = "LD_PRELOAD=";

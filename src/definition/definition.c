@@ -57,6 +57,7 @@ void definition_deinit(struct definition *definition)
         &definition->command,        &definition->setup,          &definition->teardown,
         &definition->pretest,        &definition->posttest,       &definition->environment,
         &definition->oracle.ignored, &definition->oracle.command, &definition->service.load,
+        &definition->set_variables,  &definition->secret,         &definition->missing_variables,
     };
     char *const texts[] = {
         definition->name,

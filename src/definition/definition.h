@@ -60,7 +60,11 @@ struct definition {
     struct words command, setup, teardown, pretest, posttest; // argv each; may be empty
     char *directory;                                          // absolute
     struct words environment;                                 // complete, "NAME=VALUE"
-    char *input;                                              // file for stdin, or NULL
+    struct words set_variables; // names of those that the definition sets itself
+    struct words
+        missing_variables; // names of those that it takes from this process, which has none
+    struct words secret;   // patterns of names whose values are never stored
+    char *input;           // file for stdin, or NULL
     struct service service;
     char *injector;
     struct parameters parameters;
@@ -92,9 +96,26 @@ _must_check_ struct error *definition_parse(struct definition *definition, const
 // Writes YAML from which definition_parse() reads the same definition.
 _must_check_ struct error *definition_write(const struct definition *definition,
                                             struct buffer *text);
+// Likewise for the store, without secrets: of variables that the definition does not set, or marks
+// as secret, only the names, unless the values are public (base/secrets.h). definition_parse()
+// takes their values from this process's environment.
+_must_check_ struct error *definition_write_stored(const struct definition *definition,
+                                                   struct buffer *text);
 // Likewise for people: writes only variables that differ from this process's environment.
 _must_check_ struct error *definition_write_brief(const struct definition *definition,
                                                   struct buffer *text);
+// Makes the secrets of the definition and of this process known to base/secrets.h.
+_must_check_ struct error *definition_learn_secrets(const struct definition *definition);
+// Puts values in place of "<secret:NAME>" in all texts. An error names a variable that has none.
+_must_check_ struct error *definition_restore_secrets(struct definition *definition);
+// Whether the store may hold the value of this variable.
+bool definition_keeps_variable(const struct definition *definition, const char *name, size_t size);
+// Names a variable that the definition sets, with a name that looks secret, and does not mark.
+// NULL: there is no such variable.
+const char *definition_unmarked_secret(const struct definition *definition);
+// Names a variable that the definition takes from this process though this has none; with
+// `secret_only`, only if it is marked as secret. NULL: there is no such variable.
+const char *definition_missing_variable(const struct definition *definition, bool secret_only);
 bool definition_is_server(const struct definition *definition);
 // Checks what can be checked before anything runs.
 _must_check_ struct error *definition_check(const struct definition *definition);

@@ -9,6 +9,7 @@
 #include "scenario/yaml-tree.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define FILE_LIMIT (16u << 20)
 #define KEY_LIMIT  100
@@ -83,12 +84,46 @@ static struct error *read_command(struct definition_reader *reader, const struct
     return placed(reader, node, words_shell(words, value.text, value.size));
 }
 
+// NAME alone is taken from this process.
+static struct error *pass_variable_on(struct definition *definition, struct field_value name)
+{
+    if (memchr(name.text, '\0', name.size) != NULL || name.size == 0)
+        return error_new("expected NAME=VALUE, or NAME");
+    for (char **own = environ; own != NULL && *own != NULL; own++)
+        if (strncmp(*own, name.text, name.size) == 0 &&
+            ((*own)[name.size] == '=' || (*own)[name.size] == '\0'))
+            return words_add(&definition->environment, *own, strlen(*own));
+    return words_add(&definition->missing_variables, name.text, name.size);
+}
+
+static struct error *read_variables(struct definition_reader *reader, const struct yaml_node *node)
+{
+    struct definition *definition = reader->definition;
+    words_clear(&definition->environment);
+    words_clear(&definition->set_variables);
+    words_clear(&definition->missing_variables);
+    for (const struct yaml_node *item = node->first; item != NULL; item = item->next) {
+        struct field_value value;
+        TRY(scalar(reader, item, &value));
+        const char *equals = memchr(value.text, '=', value.size);
+        if (equals == NULL) {
+            TRY(placed(reader, item, pass_variable_on(definition, value)));
+            continue;
+        }
+        TRY(placed(reader, item, words_add(&definition->environment, value.text, value.size)));
+        TRY(placed(
+            reader, item,
+            words_add(&definition->set_variables, value.text, (size_t)(equals - value.text))));
+    }
+    return NULL;
+}
+
 // A mapping adds variables; a list replaces the whole environment.
 static struct error *read_environment(struct definition_reader *reader,
-                                      const struct yaml_node *node, struct words *words)
+                                      const struct yaml_node *node)
 {
     if (node->kind == YAML_LIST)
-        return read_words(reader, node, words);
+        return read_variables(reader, node);
     if (node->kind != YAML_MAPPING)
         return source_error(&reader->file, node->at,
                             "expected {NAME: VALUE, ...}, or a list of NAME=VALUE");
@@ -102,7 +137,8 @@ static struct error *read_environment(struct definition_reader *reader,
         TRY(buffer_append(&variable, name.text, name.size));
         TRY(buffer_append(&variable, "=", 1));
         TRY(buffer_append(&variable, value.text, value.size));
-        TRY(placed(reader, key, words_set_variable(words, variable.data, variable.size)));
+        TRY(placed(reader, key,
+                   value_set_variable(reader->definition, variable.data, variable.size)));
     }
     return NULL;
 }
@@ -234,7 +270,7 @@ static struct error *read_field(struct definition_reader *reader, const struct s
     case SCHEMA_COMMAND:
         return read_command(reader, node, at);
     case SCHEMA_ENVIRONMENT:
-        return read_environment(reader, node, at);
+        return read_environment(reader, node);
     case SCHEMA_INJECTOR:
         return read_injector(reader, node);
     case SCHEMA_FILTERS:

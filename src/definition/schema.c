@@ -16,7 +16,10 @@ const struct schema_field schema_fields[] = {
     {"directory", SCHEMA_PATH, FIELD(directory), NULL, 0, 0,
      "working directory of all commands (the current one)"},
     {"environment", SCHEMA_ENVIRONMENT, FIELD(environment), NULL, 0, 0,
-     "NAME: VALUE, added to this environment; as a list of NAME=VALUE, instead of it"},
+     "NAME: VALUE, added to this environment; as a list of NAME=VALUE (NAME: as it is "
+     "here), instead of it"},
+    {"secret", SCHEMA_PATTERNS, FIELD(secret), NULL, 0, 0,
+     "patterns of names of variables whose values are not stored"},
     {"input", SCHEMA_PATH, FIELD(input), NULL, 0, 0, "file for the standard input (/dev/null)"},
     {"server.ready", SCHEMA_TEXT, FIELD(service.ready), NULL, 0, 0,
      "the command is a server, ready by then: port N, socket PATH, file PATH, output REGEX, "

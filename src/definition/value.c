@@ -299,6 +299,17 @@ static struct error *set_enum(const struct schema_field *field, struct field_val
     return NULL;
 }
 
+struct error *value_set_variable(struct definition *definition, const char *text, size_t size)
+{
+    TRY(words_set_variable(&definition->environment, text, size));
+    size_t name = (size_t)((const char *)memchr(text, '=', size) - text);
+    for (size_t i = 0; i < definition->set_variables.count; i++)
+        if (strlen(definition->set_variables.items[i]) == name &&
+            memcmp(definition->set_variables.items[i], text, name) == 0)
+            return NULL;
+    return words_add(&definition->set_variables, text, name);
+}
+
 struct error *value_set(struct definition *definition, const struct schema_field *field,
                         struct field_value value)
 {
@@ -311,7 +322,7 @@ struct error *value_set(struct definition *definition, const struct schema_field
     case SCHEMA_COMMAND:
         return words_shell(at, value.text, value.size);
     case SCHEMA_ENVIRONMENT:
-        return words_set_variable(at, value.text, value.size);
+        return value_set_variable(definition, value.text, value.size);
     case SCHEMA_PATTERNS:
         return words_add(at, value.text, value.size);
     case SCHEMA_FILTERS:

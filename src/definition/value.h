@@ -19,6 +19,10 @@ struct field_value value_of(const char *text);
 _must_check_ struct error *value_set(struct definition *definition,
                                      const struct schema_field *field, struct field_value value);
 
+// Sets "NAME=VALUE" in the environment, and notes that the definition does so.
+_must_check_ struct error *value_set_variable(struct definition *definition, const char *text,
+                                              size_t size);
+
 void filters_clear(struct oracle *oracle);
 _must_check_ struct error *filters_add(struct oracle *oracle, struct field_value match,
                                        struct field_value with);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes a complete definition as YAML. definition_parse() reads the same definition from it,
 // whatever was set before.
+#include "definition/write.h"
+
 #include "base/choice.h"
 #include "base/cleanup.h"
+#include "base/secrets.h"
 #include "base/utf8.h"
 #include "definition/value.h"
 
@@ -215,9 +218,7 @@ static size_t own_count(void)
     return count;
 }
 
-// Whether the environment has all variables of this process, if with other values. Then it can be
-// written as an addition.
-static bool is_addition(const struct words *environment)
+bool write_is_addition(const struct words *environment)
 {
     for (size_t i = 0; i < own_count(); i++)
         if (!has(environment->items, environment->count, environ[i], strcspn(environ[i], "=") + 1))
@@ -234,13 +235,14 @@ static struct error *put_added(struct buffer *text, const struct words *environm
         size_t size = strcspn(variable, "=");
         if (variable[size] == '\0' || has(environ, own_count(), variable, strlen(variable) + 1))
             continue;
-        _cleanup_free_ char *name = strndup(variable, size);
-        if (name == NULL)
+        _cleanup_free_ char *name = strndup(variable, size), *value = strdup(variable + size + 1);
+        if (name == NULL || value == NULL)
             return error_no_memory();
+        TRY(secrets_mask(&value));
         TRY(buffer_append(text, comma, strlen(comma)));
         TRY(put_text(text, name));
         TRY(buffer_append(text, ": ", 2));
-        TRY(put_text(text, variable + size + 1));
+        TRY(put_text(text, value));
         comma = ", ";
     }
     return buffer_append(text, "}", 1);
@@ -249,7 +251,6 @@ static struct error *put_added(struct buffer *text, const struct words *environm
 static struct error *write_all(const struct definition *definition, bool brief, struct buffer *text)
 {
     const char *before = "";
-    brief = brief && is_addition(&definition->environment);
     for (const struct schema_field *field = schema_fields; field->key != NULL; field++) {
         if (is_absent(definition, field))
             continue;
@@ -270,7 +271,7 @@ struct error *definition_write(const struct definition *definition, struct buffe
     return write_all(definition, false, text);
 }
 
-struct error *definition_write_brief(const struct definition *definition, struct buffer *text)
+struct error *write_added(const struct definition *definition, struct buffer *text)
 {
     return write_all(definition, true, text);
 }

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/secrets.h"
 #include "engine/shooting.h"
 #include "engine/slot-message.h"
 #include "oracle/judge.h"
@@ -48,17 +49,23 @@ struct error *slot_receive(struct slot *slot, size_t *ret_size)
     }
 }
 
-static struct error *end_of(const struct buffer *text, char **ret_text)
+// Secrets are masked before anything is cut off.
+static struct error *end_of(const struct sandbox_stream *stream, char **ret_text)
 {
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    const struct buffer *kept = &stream->kept;
     *ret_text = NULL;
-    if (text->size == 0)
+    if (kept->size == 0)
         return NULL;
-    size_t skipped = text->size > OUTPUT_KEPT ? text->size - OUTPUT_KEPT : 0;
+    bool cut = kept->size < stream->size;
+    TRY(secrets_put(&text, kept->data, cut ? secrets_whole(kept->data, kept->size) : kept->size));
+    TRY(buffer_append(&text, "", 0));
+    size_t skipped = text.size > OUTPUT_KEPT ? text.size - OUTPUT_KEPT : 0;
     // Begin with a whole line: the cut may be in the middle of a line or character.
-    const char *line = skipped > 0 ? memchr(text->data + skipped, '\n', OUTPUT_KEPT) : NULL;
-    if (line != NULL && line + 1 < text->data + text->size)
-        skipped = (size_t)(line + 1 - text->data);
-    *ret_text = strndup(text->data + skipped, text->size - skipped);
+    const char *line = skipped > 0 ? memchr(text.data + skipped, '\n', OUTPUT_KEPT) : NULL;
+    if (line != NULL && line + 1 < text.data + text.size)
+        skipped = (size_t)(line + 1 - text.data);
+    *ret_text = strndup(text.data + skipped, text.size - skipped);
     return *ret_text == NULL ? error_no_memory() : NULL;
 }
 
@@ -71,7 +78,7 @@ struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
     result->seconds = clock_seconds(run->workload.ns);
     for (size_t i = 0; i < run->artifacts.count; i++)
         result->changed |= run->artifacts.items[i].kind != ARTIFACT_STREAM;
-    TRY(end_of(&run->workload.err.kept, &result->output));
+    TRY(end_of(&run->workload.err, &result->output));
     bool crashed = result->judgement.verdict == VERDICT_CRASH;
     if (run->hang_stack != NULL && (!crashed || run->observation.crash_stack == NULL))
         result->stack = TAKE(run->hang_stack);

@@ -3,7 +3,7 @@
 #include "injector/reproduce.h"
 
 #include "base/cleanup.h"
-#include "base/shell.h"
+#include "base/secrets.h"
 
 #include <string.h>
 
@@ -35,7 +35,10 @@ static struct error *put_variable(struct buffer *text, const char *variable)
 {
     size_t name = strcspn(variable, "=");
     TRY(buffer_printf(text, "%.*s=", (int)name, variable));
-    TRY(shell_put_word(text, variable + name + 1));
+    if (secrets_has(variable, name))
+        TRY(buffer_printf(text, "\"$%.*s\"", (int)name, variable));
+    else
+        TRY(secrets_put_shell_word(text, variable + name + 1));
     return buffer_append(text, " ", 1);
 }
 
@@ -63,16 +66,19 @@ static struct error *put_variables(struct buffer *text, const struct injector_se
 struct error *reproduce_put_place(struct buffer *text, const struct injector_setup *setup)
 {
     TRY(buffer_printf(text, "cd "));
-    TRY(shell_put_word(text, setup->directory));
+    TRY(secrets_put_shell_word(text, setup->directory));
     TRY(buffer_printf(text, " && "));
     return put_variables(text, setup);
 }
 
 struct error *reproduce_put_command(struct buffer *text, const struct injector_setup *setup)
 {
-    TRY(shell_put_words(text, setup->command->items, setup->command->count));
+    for (size_t i = 0; i < setup->command->count; i++) {
+        TRY(buffer_append(text, " ", i != 0));
+        TRY(secrets_put_shell_word(text, setup->command->items[i]));
+    }
     if (setup->input == NULL)
         return buffer_printf(text, " </dev/null");
     TRY(buffer_printf(text, " <"));
-    return shell_put_word(text, setup->input);
+    return secrets_put_shell_word(text, setup->input);
 }

@@ -8,7 +8,8 @@
 #include "injector/injector.h"
 
 // "cd DIRECTORY && NAME=VALUE ". Only variables that differ from this process's own are written.
-// The directory always is: whoever reads the command later may be elsewhere.
+// The directory always is: whoever reads the command later may be elsewhere. Secrets are
+// written as "$NAME".
 _must_check_ struct error *reproduce_put_place(struct buffer *text,
                                                const struct injector_setup *setup);
 // The workload's command, and a redirection of its stdin.

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/quote.h"
+#include "base/secrets.h"
 
 #include <string.h>
 
@@ -286,6 +287,9 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
         TRY(buffer_append(&cause, " ", 1));
         TRY(quote_put(&cause, draft.cause.data, draft.cause.size, 1000));
     }
+    // Names of files, and what a server or the engine said, were not quoted.
+    TRY(secrets_mask(&draft.reason.data));
+    TRY(secrets_mask(&draft.difference.about));
     *ret_judgement = (struct judgement){.verdict = draft.verdict,
                                         .severity = severity_of(draft.verdict, draft.harm),
                                         .reason = TAKE(draft.reason.data),

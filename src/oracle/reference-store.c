@@ -2,6 +2,7 @@
 // Saves reference runs in the store and loads them. Sanitizer reports and crashes of reference runs
 // are kept as two more artifacts, so that they condemn no trial after a resume either.
 #include "base/cleanup.h"
+#include "base/secrets.h"
 #include "base/utf8.h"
 #include "oracle/reference-model.h"
 
@@ -75,16 +76,18 @@ static struct error *save_run(struct store *store, int64_t campaign, uint32_t nu
     TRY(store_add_reference(store, &row));
     for (size_t i = 0; i < run->artifacts.count; i++) {
         const struct artifact *artifact = &run->artifacts.items[i];
+        const struct buffer *content = &artifact->content;
+        bool cut = content->size < artifact->size;
         _cleanup_(buffer_deinit) struct buffer path = {0};
         TRY(reference_put_path(&path, artifact->path));
-        struct store_artifact kept = {.path = path.data,
-                                      .kind = artifact->kind,
-                                      .mode =
-                                          has_mode(artifact) ? artifact->mode : ARTIFACT_NO_MODE,
-                                      .size = artifact->size,
-                                      .hash = artifact->hash,
-                                      .content = artifact->content.data,
-                                      .content_size = artifact->content.size};
+        struct store_artifact kept = {
+            .path = path.data,
+            .kind = artifact->kind,
+            .mode = has_mode(artifact) ? artifact->mode : ARTIFACT_NO_MODE,
+            .size = artifact->size,
+            .hash = artifact->hash,
+            .content = content->data,
+            .content_size = cut ? secrets_whole(content->data, content->size) : content->size};
         TRY(store_add_artifact(store, row.id, &kept));
     }
     TRY(save_text(store, row.id, SANITIZER, run->sanitizer));
@@ -131,7 +134,7 @@ static struct error *take_text(const struct store_artifact *row, char **ret_text
 {
     free(*ret_text);
     *ret_text = strndup(row->content != NULL ? row->content : "", row->content_size);
-    return *ret_text == NULL ? error_no_memory() : NULL;
+    return *ret_text == NULL ? error_no_memory() : secrets_restore(ret_text);
 }
 
 static struct error *load_artifact(void *data, const struct store_artifact *row)
@@ -152,9 +155,15 @@ static struct error *load_artifact(void *data, const struct store_artifact *row)
         run->artifacts.count--;
         return error_no_memory();
     }
+    TRY(secrets_restore(&artifact->path));
     if (row->content == NULL || row->content_size == 0)
         return NULL;
-    return buffer_append(&artifact->content, row->content, row->content_size);
+    // Trials are compared with the real bytes.
+    TRY(secrets_put_restored(&artifact->content, row->content, row->content_size));
+    // A secret that has another length now does not mean that something is missing at the end.
+    if (artifact->content.size != row->content_size && artifact->content.size < ARTIFACT_CONTENT)
+        artifact->size = artifact->content.size;
+    return NULL;
 }
 
 struct error *reference_load(const struct oracle *oracle, struct store *store, int64_t campaign,

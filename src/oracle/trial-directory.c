@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/file.h"
-#include "base/quote.h"
 #include "base/remove.h"
 #include "base/stale.h"
 
@@ -104,7 +104,7 @@ static struct error *put_status(struct buffer *text, const struct sandbox_result
                       (unsigned long long)workload->err.size));
     TRY(buffer_printf(text, "reference=%s\nspec=", spec == NULL ? "yes" : "no"));
     if (spec != NULL)
-        TRY(quote_put(text, spec, strlen(spec), SIZE_MAX));
+        TRY(escape_put(text, spec, strlen(spec), SIZE_MAX, 0));
     return buffer_printf(text, "\nseed=%llu\n", (unsigned long long)seed);
 }
 
@@ -115,7 +115,7 @@ static struct error *put_changes(struct buffer *text, const struct outcome_run *
         if (artifact->path[0] == '<')
             continue;
         TRY(buffer_printf(text, "%s ", enum_name(&artifact_names, artifact->kind)));
-        TRY(quote_put(text, artifact->path, strlen(artifact->path), SIZE_MAX));
+        TRY(escape_put(text, artifact->path, strlen(artifact->path), SIZE_MAX, 0));
         TRY(buffer_append(text, "\n", 1));
     }
     return NULL;

@@ -46,6 +46,8 @@ enum query {
     DELETE_LINES,
     EACH_RECOVERY,
     EACH_LINES,
+    ADD_VARIABLE,
+    EACH_VARIABLE,
     ADD_REMARK,
     EACH_REMARK,
     COUNT_ALL,
@@ -69,6 +71,7 @@ struct store {
     struct store_lock *lock;
     pid_t owner;
     bool made;                   // this process created the file
+    bool masks;                  // it is of an older version: secrets are masked as it is read
     bool in_transaction, doomed; // doomed: something in it failed, it will not be committed
     sqlite3_stmt *idle[QUERIES];
 };
@@ -97,7 +100,7 @@ struct scan {
     struct store *store;
     enum query query;
     sqlite3_stmt *statement;
-    char **repaired; // texts of the current row that were not UTF-8, converted
+    char **repaired; // texts of the current row that were not UTF-8 or had secrets, converted
     size_t repaired_count;
 };
 _must_check_ struct error *scan_start(struct store *store, enum query query, struct scan *ret_scan);
@@ -107,6 +110,10 @@ _must_check_ struct error *scan_bind_text(struct scan *scan, int parameter, cons
 // Goes to the next row. *ret_got is false at the end.
 _must_check_ struct error *scan_step(struct scan *scan, bool *ret_got);
 _must_check_ struct error *scan_column_text(struct scan *scan, int column, const char **ret_text);
+_must_check_ struct error *scan_bind_bytes(struct scan *scan, int parameter, const void *bytes,
+                                           size_t size);
+_must_check_ struct error *scan_column_bytes(struct scan *scan, int column, const void **ret_bytes,
+                                             size_t *ret_size);
 
 // How a column corresponds to a member of a struct. The optional kinds store 0 as NULL.
 enum column_kind {
@@ -141,7 +148,8 @@ struct table {
     int count;
 };
 extern const struct table table_campaign, table_reference, table_artifact, table_candidate,
-    table_trial, table_injection, table_finding, table_recovery, table_line_coverage, table_remark;
+    table_trial, table_injection, table_finding, table_recovery, table_line_coverage, table_remark,
+    table_variable;
 
 struct store_artifact_row {
     int64_t reference;

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "store/definition-lines.h"
 #include "store/internal.h"
+#include "store/older-secrets.h"
 #include "store/schema.h"
 
 #include <string.h>
@@ -50,7 +51,7 @@ struct error *older_prepare(struct store *store)
     int code = sqlite3_create_function(store->database, "definition_value", 3,
                                        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
                                        definition_value, NULL, NULL);
-    return code == SQLITE_OK ? NULL : store_sqlite_error(store, code);
+    return code == SQLITE_OK ? older_secrets_prepare(store) : store_sqlite_error(store, code);
 }
 
 #define VALUE(section, key) "definition_value(definition, '" section "', '" key "')"
@@ -99,6 +100,8 @@ static const struct {
                                   " coalesce(" VALUE(
                                       "oracle",
                                       "compare") ", '[stdout, files]') <> '[stdout, files]'"},
+    {VERSION_WITHOUT_SECRETS, &table_campaign, "definition", "kept_definition(definition)"},
+    {VERSION_WITHOUT_SECRETS, &table_campaign, "environment_key", no_value},
     {VERSION_WITH_FACTS, &table_artifact, "mode",
      "CASE WHEN kind LIKE '% _%' THEN " DIGIT("1", "1") " + " DIGIT("10", "8") " + " DIGIT(
          "100", "64") " + " DIGIT("1000", "512") " END"},
@@ -194,11 +197,18 @@ static struct error *add_table_view(struct store *store, const struct table *tab
     return store_execute(store, sql.data);
 }
 
-static struct error *add_remark_view(struct store *store)
+static struct error *add_view(struct store *store, const char *name, const char *select)
 {
     _cleanup_(buffer_deinit) struct buffer sql = {0};
-    TRY(buffer_printf(&sql, "CREATE TEMP VIEW remark AS %s", old_remarks));
+    TRY(buffer_printf(&sql, "CREATE TEMP VIEW %s AS %s", name, select));
     return store_execute(store, sql.data);
+}
+
+static struct error *add_variable_view(struct store *store)
+{
+    TRY(older_secrets_learn(store));
+    store->masks = true;
+    return add_view(store, "variable", older_variables);
 }
 
 struct error *older_add_views(struct store *store, int64_t version)
@@ -211,7 +221,9 @@ struct error *older_add_views(struct store *store, int64_t version)
                           " function, file, line, reached);"
                           "CREATE TEMP TABLE line_coverage (id, campaign, file, lines, before,"
                           " after)"));
-    return version < VERSION_WITH_FACTS ? add_remark_view(store) : NULL;
+    if (version < VERSION_WITHOUT_SECRETS)
+        TRY(add_variable_view(store));
+    return version < VERSION_WITH_FACTS ? add_view(store, "remark", old_remarks) : NULL;
 }
 
 static struct error *convert_remarks(struct store *store)
@@ -248,5 +260,7 @@ struct error *older_convert(struct store *store, int64_t version)
 {
     for (size_t i = 0; i < TABLES; i++)
         TRY(convert_table(store, tables[i], version));
-    return version < VERSION_WITH_FACTS ? convert_remarks(store) : NULL;
+    if (version < VERSION_WITH_FACTS)
+        TRY(convert_remarks(store));
+    return version < VERSION_WITHOUT_SECRETS ? older_secrets_remove(store) : NULL;
 }

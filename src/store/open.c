@@ -7,6 +7,7 @@
 #include "base/protected-files.h"
 #include "base/timeouts.h"
 #include "store/internal.h"
+#include "store/older-secrets.h"
 #include "store/older.h"
 #include "store/schema.h"
 
@@ -156,13 +157,22 @@ static struct error *apply_schema_steps(struct store *store, int64_t version)
 
 static struct error *migrate(struct store *store, int64_t version)
 {
+    bool secrets = version != 0 && version < VERSION_WITHOUT_SECRETS;
+    if (secrets)
+        TRY(store_execute(store, "PRAGMA secure_delete = ON"));
     TRY(store_begin(store));
-    struct error *error = apply_schema_steps(store, version);
+    struct error *error = secrets ? older_secrets_learn(store) : NULL;
+    if (error == NULL)
+        error = apply_schema_steps(store, version);
     if (error != NULL) {
         store_rollback(store);
         return error;
     }
-    return store_commit(store);
+    TRY(store_commit(store));
+    if (!secrets)
+        return NULL;
+    TRY(older_secrets_wipe(store));
+    return store_execute(store, "PRAGMA secure_delete = OFF");
 }
 
 static struct error *use_log(struct store *store)
@@ -182,7 +192,7 @@ static struct error *use_log(struct store *store)
     return error;
 }
 
-// The file holds the environment of the workload and what it printed, which is private. SQLite
+// The file holds what the workload printed and other things that are private. SQLite
 // gives the files beside it the same mode. Closing the descriptor drops no lock, for a new file has
 // none.
 static struct error *make_private(struct store *store)

@@ -78,6 +78,8 @@ static const struct query_template queries[QUERIES] = {
     [EACH_RECOVERY] = SELECT(recovery, "WHERE campaign = ?1 ORDER BY module, address"),
     [EACH_LINES] = SELECT(line_coverage, "WHERE campaign = ?1 ORDER BY file"),
     [ADD_REMARK] = INSERT(remark),
+    [ADD_VARIABLE] = INSERT(variable),
+    [EACH_VARIABLE] = SELECT(variable, "WHERE campaign = ?1 ORDER BY id"),
     [EACH_REMARK] = SELECT(remark, "WHERE campaign = ?1 ORDER BY id"),
     [COUNT_ALL] = COUNT("NULL", ""),
     [COUNT_TYPE] = COUNT_CANDIDATES("type"),

@@ -53,10 +53,7 @@ static struct error *bind_code(struct scan *scan, int code)
 static struct error *bind_bytes(struct scan *scan, int parameter, const char *member)
 {
     const void *bytes = *(const void *const *)member;
-    size_t size = *(const size_t *)(member + sizeof bytes);
-    return bind_code(scan, bytes == NULL ? sqlite3_bind_null(scan->statement, parameter)
-                                         : sqlite3_bind_blob64(scan->statement, parameter, bytes,
-                                                               size, SQLITE_STATIC));
+    return scan_bind_bytes(scan, parameter, bytes, *(const size_t *)(member + sizeof bytes));
 }
 
 // An invalid value becomes NULL, which the column's NOT NULL refuses.
@@ -160,12 +157,10 @@ static struct error *read_text(struct scan *scan, int column, bool needed, const
     return NULL;
 }
 
-static void read_bytes(struct scan *scan, int column, char *member)
+static struct error *read_bytes(struct scan *scan, int column, char *member)
 {
-    const void *bytes = sqlite3_column_blob(scan->statement, column);
-    *(const void **)member = bytes;
-    *(size_t *)(member + sizeof bytes) =
-        bytes != NULL ? (size_t)sqlite3_column_bytes(scan->statement, column) : 0;
+    return scan_column_bytes(scan, column, (const void **)member,
+                             (size_t *)(member + sizeof(void *)));
 }
 
 static struct error *read_member(struct scan *scan, int column, const struct column *what,
@@ -203,8 +198,7 @@ static struct error *read_member(struct scan *scan, int column, const struct col
     case KIND_STACK:
         return read_text(scan, column, what->kind == KIND_TEXT, (const char **)member);
     case KIND_BYTES:
-        read_bytes(scan, column, member);
-        return NULL;
+        return read_bytes(scan, column, member);
     case KIND_VERDICT:
         return read_verdict(scan, column, (unsigned *)member);
     case KIND_ENUM:

@@ -113,6 +113,21 @@ struct error *store_each_campaign(struct store *store,
     EACH_ROW(scan, table_campaign, store_campaign)
 }
 
+struct error *store_add_variable(struct store *store, struct store_variable *row)
+{
+    return row_add(store, ADD_VARIABLE, &table_variable, row);
+}
+
+struct error *store_each_variable(struct store *store, int64_t campaign,
+                                  struct error *(*row)(void *, const struct store_variable *),
+                                  void *data)
+{
+    _cleanup_(scan_end) struct scan scan = {0};
+    TRY(scan_start(store, EACH_VARIABLE, &scan));
+    TRY(scan_bind_integer(&scan, 1, campaign));
+    EACH_ROW(scan, table_variable, store_variable)
+}
+
 struct error *store_add_remark(struct store *store, struct store_remark *row)
 {
     return row_add(store, ADD_REMARK, &table_remark, row);

@@ -242,14 +242,26 @@ static const char facts[] =
     ");\n"
     "CREATE INDEX remark_campaign ON remark (campaign);\n";
 
-static const char damaged[] =
+// What the file can vouch for, and what it must not hold.
+static const char safety[] =
     // What of a trial's numbers could not be true; NULL: nothing.
     "ALTER TABLE trial ADD COLUMN damage TEXT CHECK (damage IS NULL OR damage = 'fired' OR\n"
     "    damage = 'fell' OR damage = 'time' OR damage = 'record' OR damage = 'mark');\n"
     // Findings of an earlier campaign that were not tried again.
     "ALTER TABLE trial ADD COLUMN carried INTEGER NOT NULL DEFAULT 0;\n"
     "ALTER TABLE finding ADD COLUMN carried TEXT;\n"
-    "ALTER TABLE finding ADD COLUMN carried_s INTEGER;\n";
+    "ALTER TABLE finding ADD COLUMN carried_s INTEGER;\n"
+    // In place of the environment as a whole. older-secrets.c fills the table for older files, and
+    // drops the column that held everything.
+    "ALTER TABLE campaign ADD COLUMN environment_key TEXT;\n"
+    "CREATE TABLE variable (\n"
+    "  id INTEGER PRIMARY KEY,\n"
+    "  campaign INTEGER NOT NULL REFERENCES campaign ON DELETE CASCADE,\n"
+    "  name TEXT NOT NULL,\n"
+    "  value TEXT, -- NULL: not stored\n"
+    "  hash TEXT -- of a value that is not stored\n"
+    ");\n"
+    "CREATE INDEX variable_campaign ON variable (campaign);\n";
 
-const char *const schema_steps[] = {tables, views, stopped_by, measured, ways, facts, damaged};
+const char *const schema_steps[] = {tables, views, stopped_by, measured, ways, facts, safety};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

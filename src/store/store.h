@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A file of campaigns: an SQLite database, readable with the plain sqlite3 shell
-// (docs/ordeal-store.5). All text in rows is UTF-8; other bytes are replaced. Pointers in a row
+// (docs/ordeal-store.5). All text in rows is UTF-8; other bytes are replaced. Secrets
+// (base/secrets.h) are masked in everything that is stored. Pointers in a row
 // that a callback gets live until it returns. NULL text is SQL's NULL. There may be one writer at a
 // time and any number of readers. Only one thread at a time may use a struct store.
 //
@@ -52,13 +53,12 @@ struct store_campaign {
     int64_t id;
     const char *name;
     const char *injector;
-    const char *definition;  // complete YAML: the campaign can be run again from it
-    const char *command;     // of the workload, as a shell would show it
-    const char *directory;   // where it was started
-    const char *environment; // of the workload: JSON array of "NAME=VALUE"
-    const char *version;     // version of Ordeal
-    const char *machine;     // kernel release and processors: text for the report
-    const char *program;     // the workload's executable: "SIZE MTIME BUILD-ID PATH", or NULL
+    const char *definition; // YAML: the campaign can be run again from it, see ordeal-store(5)
+    const char *command;    // of the workload, as a shell would show it
+    const char *directory;  // where it was started
+    const char *version;    // version of Ordeal
+    const char *machine;    // kernel release and processors: text for the report
+    const char *program;    // the workload's executable: "SIZE MTIME BUILD-ID PATH", or NULL
     uint64_t seed;
     int64_t created_s;            // seconds since 1970
     double elapsed_s;             // running time so far, including resumed runs
@@ -74,6 +74,8 @@ struct store_campaign {
     bool changes_only; // only code that has changed since an earlier campaign
     bool long_lived;   // many faults in one life of a server
     bool filtered;     // the definition limits which outputs are compared
+    const char
+        *environment_key; // identifies the key of the variables' hashes; NULL: there are none
 };
 // Sets row->id.
 _must_check_ struct error *store_add_campaign(struct store *store, struct store_campaign *row);
@@ -91,6 +93,19 @@ void store_campaign_deinit(struct store_campaign *campaign);
 _must_check_ struct error *
 store_each_campaign(struct store *store,
                     struct error *(*row)(void *, const struct store_campaign *), void *data);
+
+// A variable of the workload's environment.
+struct store_variable {
+    int64_t campaign;
+    const char *name;
+    const char *value; // NULL: not stored
+    const char *hash;  // keyed, of a value that is not stored; or NULL
+};
+_must_check_ struct error *store_add_variable(struct store *store, struct store_variable *row);
+// In the order in which they were added.
+_must_check_ struct error *
+store_each_variable(struct store *store, int64_t campaign,
+                    struct error *(*row)(void *, const struct store_variable *), void *data);
 
 // A sentence about a campaign. remark_put() writes it for people.
 struct store_remark {

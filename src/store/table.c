@@ -24,7 +24,6 @@ static const struct column campaign_columns[] = {
     COLUMN(store_campaign, definition, KIND_TEXT),
     COLUMN(store_campaign, command, KIND_TEXT),
     COLUMN(store_campaign, directory, KIND_TEXT),
-    COLUMN(store_campaign, environment, KIND_TEXT),
     COLUMN(store_campaign, version, KIND_TEXT),
     COLUMN(store_campaign, machine, KIND_TEXT),
     COLUMN(store_campaign, program, KIND_OPTIONAL_TEXT),
@@ -43,6 +42,7 @@ static const struct column campaign_columns[] = {
     COLUMN(store_campaign, changes_only, KIND_FLAG),
     COLUMN(store_campaign, long_lived, KIND_FLAG),
     COLUMN(store_campaign, filtered, KIND_FLAG),
+    COLUMN(store_campaign, environment_key, KIND_OPTIONAL_TEXT),
 };
 TABLE(campaign);
 
@@ -173,6 +173,14 @@ static const struct column line_coverage_columns[] = {
     COLUMN(store_lines, before, KIND_COUNT), COLUMN(store_lines, after, KIND_COUNT),
 };
 TABLE(line_coverage);
+
+static const struct column variable_columns[] = {
+    COLUMN(store_variable, campaign, KIND_INTEGER),
+    COLUMN(store_variable, name, KIND_TEXT),
+    COLUMN(store_variable, value, KIND_OPTIONAL_TEXT),
+    COLUMN(store_variable, hash, KIND_OPTIONAL_TEXT),
+};
+TABLE(variable);
 
 static const struct column remark_columns[] = {
     COLUMN(store_remark, id, KIND_ID),      COLUMN(store_remark, campaign, KIND_INTEGER),

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/secrets.h"
 #include "elf/object.h"
 #include "scenario/resolve.h"
 #include "trial/inherited-sockets.h"
@@ -131,16 +132,29 @@ static struct error *make_sandbox(const struct trial_options *options, struct sa
     return options->sandbox == SANDBOX_NONE ? NULL : sandbox_new(&wanted, ret_sandbox);
 }
 
+// The command as the journal keeps it: a shell may have put the value of a variable into it.
+static struct error *mask_command(char *const *command, struct words *ret_words)
+{
+    TRY(secrets_learn(environ, NULL, NULL));
+    for (; *command != NULL; command++) {
+        TRY(words_add(ret_words, *command, strlen(*command)));
+        TRY(secrets_mask(&ret_words->items[ret_words->count - 1]));
+    }
+    return NULL;
+}
+
 static struct error *run(const struct trial_options *options, struct trial *trial)
 {
     _cleanup_(free_sandbox) struct sandbox *sandbox = NULL;
     _cleanup_(region_program_deinit) struct region_program program = {0};
+    _cleanup_(words_deinit) struct words command = {0};
+    TRY(mask_command(options->command, &command));
     TRY(program_check_and_identify(options->command[0], &program));
     TRY(make_sandbox(options, &sandbox));
     const struct runtime_session_options session = {.scenario = options->scenario,
                                                     .program = &program,
                                                     .seed = options->seed,
-                                                    .command = options->command,
+                                                    .command = command.items,
                                                     .environment = environ,
                                                     .journal_records = options->journal_records,
                                                     .catch_crashes = true,

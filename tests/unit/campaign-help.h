@@ -55,7 +55,6 @@ static inline void maker_start(struct maker *maker, const char *path, const char
                       "environment: [\"TOKEN=s3cr3t\"]\nselection:\n  kind: all\n",
         .command = "cp in out",
         .directory = directory != NULL ? directory : "/nowhere",
-        .environment = "[]",
         .version = "0.1.0",
         .machine = "Linux 6.1, 2 processors",
         .seed = 18446744073709551615ull,

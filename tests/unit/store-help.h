@@ -64,7 +64,6 @@ static inline struct store_campaign some_campaign(void)
                                    .definition = "workload: cp in out\n",
                                    .command = "cp in out",
                                    .directory = "/home",
-                                   .environment = "[\"A=1\"]",
                                    .version = "0.1.0",
                                    .machine = "Linux 6.1",
                                    .seed = 0xfedcba9876543210,

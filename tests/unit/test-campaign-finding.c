@@ -2,6 +2,7 @@
 // Tests titles and commands of findings, the choice of their example, and the sentence about a
 // changed program.
 #include "base/cleanup.h"
+#include "base/secrets.h"
 #include "campaign/finding.h"
 #include "campaign/subject.h"
 
@@ -235,11 +236,13 @@ static void test_texts(void **state)
     ok(subject_command(&example.definition, &text));
     assert_string_equal(text, "/usr/bin/cp 'a b'\\''c'");
     free(text);
-    example.definition.environment = example.definition.command;
-    example.words[1] = (char *)"A=\"\\\n\x7f";
-    ok(subject_environment(&example.definition, &text));
-    assert_string_equal(text, "[\"/usr/bin/cp\",\"A=\\\"\\\\\\u000a\\u007f\"]");
+    char *const variables[] = {(char *)"API_TOKEN=b'c d'e f", NULL};
+    ok(secrets_learn(variables, NULL, NULL));
+    example.words[1] = (char *)"a b'c d'e f";
+    ok(subject_command(&example.definition, &text));
+    assert_string_equal(text, "/usr/bin/cp 'a '\"$API_TOKEN\"");
     free(text);
+    secrets_forget();
 }
 
 int main(void)

@@ -41,7 +41,6 @@ static void bench_start(struct bench *bench)
                                               .definition = "",
                                               .command = "x",
                                               .directory = "/",
-                                              .environment = "[]",
                                               .version = "0",
                                               .machine = ""};
     ok(store_add_campaign(ledger->store, &bench->campaign));

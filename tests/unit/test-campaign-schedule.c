@@ -59,7 +59,6 @@ static void scene_open(struct scene *scene, enum selection_kind kind, uint64_t r
                                               .definition = "",
                                               .command = "x",
                                               .directory = "/",
-                                              .environment = "[]",
                                               .version = "",
                                               .machine = "",
                                               .seed = 5};

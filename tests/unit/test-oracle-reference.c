@@ -45,7 +45,6 @@ static struct reference *store_and_load(const struct reference *reference)
                                       .definition = "",
                                       .command = "",
                                       .directory = "/",
-                                      .environment = "[]",
                                       .version = "0",
                                       .machine = ""};
     good(store_add_campaign(store, &campaign));

@@ -19,6 +19,7 @@ static void campaigns(void **state)
     second.name = "second";
     second.selection = STORE_SELECT_SAMPLE;
     second.per = "type";
+    second.environment_key = "key";
     second.automatic = second.weighted = second.listed = true;
     second.changes_only = second.long_lived = second.filtered = true;
     must(store_add_campaign(store, &second));
@@ -37,7 +38,8 @@ static void campaigns(void **state)
     assert_string_equal(found.definition, first.definition);
     assert_string_equal(found.command, first.command);
     assert_string_equal(found.directory, first.directory);
-    assert_string_equal(found.environment, first.environment);
+    assert_string_equal(found.environment_key, "key");
+    assert_null(first.environment_key);
     assert_string_equal(found.version, first.version);
     assert_string_equal(found.machine, first.machine);
     assert_int_equal(found.stopped_by, STORE_STOP_TIME);

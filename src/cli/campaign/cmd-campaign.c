@@ -48,6 +48,7 @@ static const struct campaign_row rows[] = {
     {.shared = "teardown"},
     {.shared = "input"},
     {.shared = "env"},
+    {.shared = "secret"},
     {.shared = "sandbox"},
     {.shared = "private-network"},
     {.shared = "fork"},

@@ -55,6 +55,14 @@ static enum verdict only_verdict(const struct replay_end *end)
     return verdict;
 }
 
+// Values that the store does not have are those of here.
+static struct error *put_environment(const struct replay_end *end, struct buffer *text)
+{
+    TRY(buffer_printf(text, "environment: "));
+    TRY(environment_put(text, &end->environment));
+    return buffer_append(text, "\n", 1);
+}
+
 static struct error *put_once(int64_t trial, const struct replay_end *end, struct buffer *text)
 {
     enum verdict now = only_verdict(end);
@@ -70,7 +78,8 @@ static struct error *put_once(int64_t trial, const struct replay_end *end, struc
         TRY(buffer_printf(text, ": "));
         TRY(text_put(text, end->reason, strlen(end->reason), 0));
     }
-    return buffer_append(text, "\n", 1);
+    TRY(buffer_append(text, "\n", 1));
+    return put_environment(end, text);
 }
 
 static struct error *put_many(int64_t trial, const struct replay_end *end, struct buffer *text)
@@ -86,7 +95,30 @@ static struct error *put_many(int64_t trial, const struct replay_end *end, struc
         100 * interval.low, 100 * interval.high));
     TRY(buffer_printf(text, "verdicts: "));
     TRY(put_counts(text, end));
-    return buffer_append(text, "\n", 1);
+    TRY(buffer_append(text, "\n", 1));
+    return put_environment(end, text);
+}
+
+static void add_names(struct json_builder *builder, json_t *object, const char *key,
+                      const struct words *names)
+{
+    json_t *list = json_add_array(builder, object, key);
+    for (size_t i = 0; i < names->count; i++)
+        json_add_string(builder, list, NULL, names->items[i]);
+}
+
+static void add_environment(struct json_builder *builder, json_t *root,
+                            const struct environment_comparison *environment)
+{
+    json_t *object = json_add_object(builder, root, "environment");
+    json_add_string(builder, object, "compared",
+                    environment_is_same(environment)    ? "same"
+                    : environment->different.count != 0 ? "differs"
+                                                        : "cannot tell");
+    json_add_integer(builder, object, "same", environment->same);
+    add_names(builder, object, "different", &environment->different);
+    add_names(builder, object, "missing", &environment->missing);
+    add_names(builder, object, "unknown", &environment->unknown);
 }
 
 static struct error *put_json(int64_t trial, const struct replay_end *end, struct buffer *text)
@@ -104,6 +136,7 @@ static struct error *put_json(int64_t trial, const struct replay_end *end, struc
     for (int i = 0; i < VERDICTS; i++)
         if (end->verdicts[i] != 0)
             json_add_integer(&builder, verdicts, verdict_facts[i].name, end->verdicts[i]);
+    add_environment(&builder, root, &end->environment);
     if (end->reason != NULL)
         json_add_string(&builder, root, "reason", end->reason);
     if (end->warning != NULL)

@@ -25,6 +25,7 @@ static const struct campaign_row rows[] = {
     {.shared = "setup"},
     {.shared = "input"},
     {.shared = "env"},
+    {.shared = "secret"},
     {.shared = "sandbox"},
     {.shared = "private-network",
      .help = "every trial has a loopback of its own and nothing else: for tests with fixed ports"},

@@ -160,6 +160,8 @@ struct error *campaign_define(const struct campaign_arguments *words,
     *ret_seeded = definition.seed != NO_SEED;
     if (!*ret_seeded)
         definition.seed = chosen;
+    TRY(definition_learn_secrets(&definition));
+    TRY(definition_restore_secrets(&definition));
     *ret_definition = definition;
     definition = (struct definition){0};
     return NULL;

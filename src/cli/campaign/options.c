@@ -83,6 +83,11 @@ const struct campaign_option campaign_options[] = {
     {.option = {"env", 'e', OPTION_LIST, "NAME=VALUE",
                 "a variable for the workload; may be given again", FIELD(flags)},
      .key = "environment"},
+    {.option = {"secret", 0, OPTION_LIST, "NAME",
+                "do not store the value of this variable, and mask it in outputs; also a pattern; "
+                "may be given again",
+                FIELD(flags)},
+     .key = "secret"},
     {.option = {"sandbox", 0, OPTION_LIST, "KIND", "auto, overlay, copy or none", FIELD(flags)},
      .key = "sandbox.kind"},
     {.option = {"private-network", 0, OPTION_FLAG_LIST, NULL,

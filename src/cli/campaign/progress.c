@@ -219,6 +219,11 @@ static void say(struct progress *progress, const char *before, const char *sente
     error_free(error);
 }
 
+static void on_note(void *data, const char *sentence)
+{
+    say(data, "", sentence);
+}
+
 static void on_warning(void *data, const char *sentence)
 {
     say(data, "warning: ", sentence);
@@ -249,6 +254,7 @@ struct error *progress_new(bool quiet, struct progress **ret_progress)
     progress->control = (struct campaign_control){
         .progress = on_progress,
         .warn = on_warning,
+        .note = on_note,
         .found = on_finding,
         .data = progress,
         .interrupts = &interrupts,

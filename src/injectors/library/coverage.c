@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/secrets.h"
 #include "callsite/recovery.h"
 #include "elf/tables.h"
 #include "injectors/library/realism.h"
@@ -206,10 +207,16 @@ struct error *cover_save(const struct cover *cover, struct store *store, int64_t
 static struct error *load_row(void *data, const struct store_recovery *row)
 {
     struct cover *cover = data;
+    struct store_recovery place = *row;
+    _cleanup_free_ char *module = strdup(row->module);
+    if (module == NULL)
+        return error_no_memory();
+    TRY(secrets_restore(&module));
+    place.module = module;
     if (cover->modules.count == 0 ||
-        strcmp(cover->modules.items[cover->modules.count - 1], row->module) != 0)
-        TRY(add_module(cover, row->module));
-    return add_place(cover, row);
+        strcmp(cover->modules.items[cover->modules.count - 1], module) != 0)
+        TRY(add_module(cover, module));
+    return add_place(cover, &place);
 }
 
 struct error *cover_load(struct cover *cover, struct store *store, int64_t campaign)

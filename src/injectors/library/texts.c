@@ -3,6 +3,7 @@
 // repeat them. A fault is written "FUNCTION=RESULT[/ERRNO]" or with any other action of a rule.
 #include "base/cleanup.h"
 #include "base/duration.h"
+#include "base/secrets.h"
 #include "base/shell.h"
 #include "injector/reproduce.h"
 #include "injectors/library/internal.h"
@@ -58,7 +59,7 @@ static struct error *put_rules(const char *spec, struct buffer *text)
         if (rule == NULL)
             return error_no_memory();
         TRY(buffer_printf(text, "%s--inject ", i != 0 ? " " : ""));
-        TRY(shell_put_word(text, rule));
+        TRY(secrets_put_shell_word(text, rule));
     }
     return NULL;
 }

@@ -11,7 +11,9 @@ struct error *campaign_put_definition(const char *definition, struct buffer *tex
     for (const char *line = definition; *line != '\0'; line += definition_line_size(line)) {
         if (definition_is_key(line, "environment")) {
             left_out = true;
-            TRY(buffer_printf(text, "# environment: not in reports; the store has it\n"));
+            TRY(buffer_printf(
+                text,
+                "# environment: not in reports; ordeal-store(5) says what the store has of it\n"));
             continue;
         }
         left_out = left_out && !definition_begins_key(line);
