@@ -38,7 +38,7 @@ journal_reader_end_session(struct journal_reader *reader, struct runtime_session
                            struct wire_view *ret_view, struct observation *observation);
 
 // For reference runs, whose observation says that the region is damaged.
-struct error *journal_reader_damage_error(void);
+_must_check_ struct error *journal_reader_damage_error(void);
 
 // The source position of an address in a module's file. The strings are valid until the next
 // journal_reader_begin().
