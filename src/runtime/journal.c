@@ -34,6 +34,7 @@ static struct wire_record *take_late(void)
 static struct wire_record *journal_open(enum wire_record_kind kind, uint64_t *fired)
 {
     struct wire_region *region = runtime.region;
+    thread_self(); // a child that was cloned has no number before
     if (fired != NULL)
         atomic_add(fired, 1);
     uint64_t index = atomic_add(&region->journal_head, 1);

@@ -93,8 +93,22 @@ static void spoil_number(const char *which)
         memset(base + region->marks, 0xff, region->mark_count * sizeof(uint32_t));
 }
 
+// Writes over the count of the first rule in a region of others.
+static int spoil_file(const char *path)
+{
+    struct wire_region header;
+    uint64_t count = UINT64_MAX;
+    int file = open(path, O_RDWR);
+    if (pread(file, &header, sizeof header, 0) != sizeof header)
+        return 99;
+    uint64_t at = header.rules + offsetof(struct wire_rule_state, fired);
+    return pwrite(file, &count, sizeof count, (off_t)at) == sizeof count ? 0 : 99;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[1], "file") == 0)
+        return spoil_file(argv[2]);
     static const char *const numbers[] = {"fired", "reached", "head", "record", "marks"};
     if (argc > 1 && strcmp(argv[1], "rows") == 0)
         read_amid_signals(argc, argv);
