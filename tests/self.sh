@@ -6,6 +6,16 @@
 # choosing, and not without a word. At least one fault must have been injected.
 # torment_if_called: likewise, but the inner ordeal may have no use for the function. $injected says how
 # many faults there were.
+# torment_exactly: as torment, and where the inner ordeal claims success it prints what it prints without
+# a fault (but for times).
+torment_exactly() {
+    "${inner[@]}" | without_times >exactly
+    torment "$@"
+    rm exactly
+}
+without_times() {
+    sed 's/, [0-9.]* m\?s$//'
+}
 torment() {
     torment_if_called "$@"
     [ "$injected" -gt 0 ] || fail "$1: nothing was tried, the inner ordeal never calls it: ${inner[*]}"
@@ -29,6 +39,9 @@ torment_if_called() {
         esac
         if [ "$status" = 2 ] && ! grep -q . err; then
             fail "$rule, call $n: failed without a word"
+        fi
+        if [ "$status" = 0 ] && [ -e exactly ] && ! without_times <out | cmp -s - exactly; then
+            fail "$rule, call $n: status 0, but: $(without_times <out | diff exactly - | head -n 10)"
         fi
         injected=$((injected + $(jq '.rules[0].fired' report)))
     done

@@ -5,15 +5,17 @@
 
 #include "base/cleanup.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct error {
     char *message;
+    int code; // as in errno; 0: none
 };
 
-static struct error no_memory = {.message = (char *)"out of memory"};
+static struct error no_memory = {.message = (char *)"out of memory", .code = ENOMEM};
 
 struct error *error_no_memory(void)
 {
@@ -29,8 +31,25 @@ static struct error *error_take(char *message)
         free(message);
         return &no_memory;
     }
-    error->message = message;
+    *error = (struct error){.message = message};
     return error;
+}
+
+// The shared error has its own code.
+static struct error *with_code(struct error *error, int code)
+{
+    if (error != &no_memory)
+        error->code = code;
+    return error;
+}
+
+bool error_is_shortage(const struct error *error)
+{
+    static const int codes[] = {ENOMEM, EIO, EMFILE, ENFILE, EAGAIN, EINTR, ENOBUFS, ENOSPC};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (error->code == codes[i])
+            return true;
+    return false;
 }
 
 struct error *error_new_va(const char *format, va_list args)
@@ -58,7 +77,7 @@ struct error *error_from_errno(int code, const char *format, ...)
     va_end(args);
     struct error *error = error_new("%s: %s", context->message, strerror(code));
     error_free(context);
-    return error;
+    return with_code(error, code);
 }
 
 struct error *error_prefix(struct error *inner, const char *format, ...)
@@ -68,9 +87,10 @@ struct error *error_prefix(struct error *inner, const char *format, ...)
     struct error *prefix = error_new_va(format, args);
     va_end(args);
     struct error *error = error_new("%s: %s", prefix->message, inner->message);
+    int code = inner->code;
     error_free(prefix);
     error_free(inner);
-    return error;
+    return with_code(error, code);
 }
 
 // The line under the offending text: tabs are kept so that the caret lines up.

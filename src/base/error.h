@@ -5,6 +5,7 @@
 #define ORDEAL_BASE_ERROR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 struct error;
 
@@ -39,6 +40,9 @@ __attribute__((format(printf, 2, 3))) _must_check_ struct error *
 error_prefix(struct error *inner, const char *format, ...);
 
 const char *error_message(const struct error *error);
+// Whether it is about the state of the machine and not about what was looked at: memory or
+// descriptors were short, or a disk failed. The next try may succeed.
+bool error_is_shortage(const struct error *error);
 void error_free(struct error *error);
 
 #endif

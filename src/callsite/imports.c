@@ -52,7 +52,7 @@ static struct error *work_out(struct profile_set *set, size_t module,
     TRY(error_sets_init(&profile->sets));
     for (uint32_t i = 0; i < image->imports.count; i++)
         TRY(add_import(set, module, i, image->imports.items[i].name, profile));
-    return NULL;
+    return profile_set_check(set);
 }
 
 // Whether a cached profile is really about these imports.

@@ -302,7 +302,7 @@ struct error *callsite_modules_find(struct callsite_modules *modules, unsigned t
             return error_prefix(error, "%s", module->path);
         }
     }
-    return NULL;
+    return profile_set_check(modules->set);
 }
 
 int callsite_modules_error(void *data, size_t module, uint32_t import, int64_t result)

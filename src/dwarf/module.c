@@ -136,9 +136,27 @@ static bool end_strings(struct dwarf_module *module)
     return true;
 }
 
+// libdw takes a section that it cannot read for one that is not there. So all are read before.
+static void read_sections(struct dwarf_module *module, Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    size_t names;
+    if (elf == NULL || elf_getshdrstrndx(elf, &names) != 0)
+        return;
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr header;
+        const char *name = NULL;
+        if (gelf_getshdr(section, &header) != NULL)
+            name = elf_strptr(elf, names, header.sh_name);
+        if (name != NULL && strncmp(name, ".debug_", 7) == 0)
+            elf_object_section(module->object, elf, section);
+    }
+}
+
 static void open_dwarf(struct dwarf_module *module)
 {
     Elf *elf = elf_with_dwarf(module);
+    read_sections(module, elf);
     module->dwarf = elf != NULL ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
     if (module->dwarf != NULL && !end_strings(module)) {
         dwarf_end(module->dwarf);

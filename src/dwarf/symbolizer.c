@@ -9,6 +9,7 @@
 #include "dwarf/module.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <string.h>
 
 struct inlined { // an answer, kept for the next time
@@ -30,6 +31,7 @@ struct known_module {
 
 struct dwarf_symbolizer {
     ARRAY(struct known_module *) modules;
+    struct error *shortage; // the first one, or NULL
 };
 
 struct error *dwarf_symbolizer_new(struct dwarf_symbolizer **ret_symbolizer)
@@ -64,18 +66,44 @@ void dwarf_symbolizer_free(struct dwarf_symbolizer *symbolizer)
     for (size_t i = 0; i < symbolizer->modules.count; i++)
         known_module_free(symbolizer->modules.items[i]);
     ARRAY_DEINIT(&symbolizer->modules);
+    error_free(symbolizer->shortage);
     free(symbolizer);
 }
 
-// Errors are dropped: for a report, an unreadable module is one without names.
-static void load_module(struct known_module *known)
+static struct error *try_load(struct known_module *known)
 {
-    _cleanup_error_ struct error *error = dwarf_module_open(known->path, &known->module);
-    if (error != NULL)
-        return;
-    _cleanup_error_ struct error *no_symbols = dwarf_module_symbols(known->module, &known->symbols);
-    if (no_symbols == NULL && known->symbols->code.count != 0)
-        known->names = calloc(known->symbols->code.count, sizeof *known->names);
+    TRY(dwarf_module_open(known->path, &known->module));
+    TRY(dwarf_module_symbols(known->module, &known->symbols));
+    size_t count = known->symbols->code.count;
+    known->names = count != 0 ? calloc(count, sizeof *known->names) : NULL;
+    return count == 0 || known->names != NULL ? NULL : error_no_memory();
+}
+
+// For a report, an unreadable module is one without names.
+static void load_module(struct dwarf_symbolizer *symbolizer, struct known_module *known)
+{
+    struct error *error = try_load(known);
+    if (error != NULL && symbolizer->shortage == NULL && error_is_shortage(error))
+        symbolizer->shortage = error;
+    else
+        error_free(error);
+}
+
+// libdw says only that it found nothing.
+static void note_lack_of_memory(struct dwarf_symbolizer *symbolizer)
+{
+    if (symbolizer->shortage == NULL)
+        symbolizer->shortage = error_no_memory();
+}
+
+struct error *dwarf_symbolizer_check(const struct dwarf_symbolizer *symbolizer)
+{
+    if (symbolizer->shortage != NULL)
+        return error_new("%s", error_message(symbolizer->shortage));
+    for (size_t i = 0; i < symbolizer->modules.count; i++)
+        if (symbolizer->modules.items[i]->module != NULL)
+            TRY(elf_object_check(dwarf_module_object(symbolizer->modules.items[i]->module)));
+    return NULL;
 }
 
 static struct known_module *add_module(struct dwarf_symbolizer *symbolizer, const char *path)
@@ -90,7 +118,7 @@ static struct known_module *add_module(struct dwarf_symbolizer *symbolizer, cons
         return NULL;
     }
     *item = known;
-    load_module(known);
+    load_module(symbolizer, known);
     return known;
 }
 
@@ -269,7 +297,10 @@ struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
                                             const char *module_path, uint64_t address)
 {
     struct dwarf_position position = {0};
+    errno = 0;
     struct known_module *known = find_module(symbolizer, module_path);
+    if (known == NULL)
+        note_lack_of_memory(symbolizer);
     if (known == NULL || known->module == NULL)
         return position;
     find_symbol(known, address, &position);
@@ -281,5 +312,7 @@ struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
         position.file = entry->file;
         position.line = entry->line;
     }
+    if (errno == ENOMEM)
+        note_lack_of_memory(symbolizer);
     return position;
 }

@@ -11,6 +11,9 @@
 struct dwarf_symbolizer;
 _must_check_ struct error *dwarf_symbolizer_new(struct dwarf_symbolizer **ret_symbolizer);
 void dwarf_symbolizer_free(struct dwarf_symbolizer *symbolizer);
+// An error if a file could not be read, or memory was short, so that names or lines may be missing
+// that the file has.
+_must_check_ struct error *dwarf_symbolizer_check(const struct dwarf_symbolizer *symbolizer);
 
 struct dwarf_position {
     const char *symbol; // demangled if C++ or Rust; NULL if unknown

@@ -26,6 +26,14 @@ struct elf_export {
     const char *version; // or NULL
 };
 
+// The first part of the file that is there but could not be read: the disk failed, or memory was
+// short. Then whatever is missing says nothing about the file.
+struct elf_unread {
+    bool any;
+    uint64_t offset, size;
+    int code; // as in errno
+};
+
 struct elf_object {
     char *path;
     int file;
@@ -46,18 +54,28 @@ struct elf_object {
     ARRAY(struct elf_export) exports;
     struct map exports_by_name; // by the name's hash
     char build_id[2 * 64 + 1];
+    struct elf_unread *unread; // set by readers, to whom the rest is constant
 };
 
 // A new error about broken content, with the name of the file.
 __attribute__((format(printf, 2, 3))) _must_check_ struct error *
 elf_object_broken(const struct elf_object *object, const char *format, ...);
 
+// Notes that a part of the file could not be read, unless there was one before or the part is not
+// in the file at all.
+void elf_object_note_unread(const struct elf_object *object, uint64_t offset, uint64_t size,
+                            int code);
+// The content of the file at an offset, in libelf's form for `type`. NULL if it cannot be read,
+// which is noted. It belongs to the object.
+Elf_Data *elf_object_chunk(const struct elf_object *object, uint64_t offset, uint64_t size,
+                           Elf_Type type);
 // The content of the file at a link-time address: at least `size` bytes, in libelf's form for
-// `type`. NULL if it is not in the file. It belongs to the object.
+// `type`. NULL if it is not in the file, or cannot be read, which is noted. It belongs to the
+// object.
 Elf_Data *elf_object_data(const struct elf_object *object, uint64_t address, uint64_t size,
                           Elf_Type type);
-// The bytes of a segment, read at the first call. NULL if they are not in the file or memory is
-// short. They belong to the object. Several threads may call this.
+// The bytes of a segment, read at the first call. NULL if they are not in the file or cannot be
+// read, which is noted. They belong to the object. Several threads may call this.
 const unsigned char *elf_object_segment(const struct elf_object *object, size_t number);
 // How many bytes of the file there are from a link-time address to the end of its segment.
 uint64_t elf_object_available(const struct elf_object *object, uint64_t address);

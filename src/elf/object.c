@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "elf/internal.h"
+#include "elf/symbols.h"
 #include "elf/tables.h"
 
 #include <errno.h>
@@ -50,8 +51,53 @@ Elf_Data *elf_object_data(const struct elf_object *object, uint64_t address, uin
     const GElf_Phdr *segment = find_segment(object, address);
     if (segment == NULL || size == 0 || size > segment->p_filesz - (address - segment->p_vaddr))
         return NULL;
-    return elf_getdata_rawchunk(
-        object->elf, (int64_t)(segment->p_offset + (address - segment->p_vaddr)), size, type);
+    return elf_object_chunk(object, segment->p_offset + (address - segment->p_vaddr), size, type);
+}
+
+void elf_object_note_unread(const struct elf_object *object, uint64_t offset, uint64_t size,
+                            int code)
+{
+    bool before = false;
+    if (offset > object->file_size || size > object->file_size - offset ||
+        !__atomic_compare_exchange_n(&object->unread->any, &before, true, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+        return;
+    object->unread->offset = offset;
+    object->unread->size = size;
+    object->unread->code = code;
+}
+
+struct error *elf_object_check(const struct elf_object *object)
+{
+    const struct elf_unread *unread = object->unread;
+    if (!unread->any)
+        return NULL;
+    return error_from_errno(unread->code != 0 ? unread->code : EIO,
+                            "%s: cannot read the 0x%" PRIx64 " bytes at offset 0x%" PRIx64,
+                            object->path, unread->size, unread->offset);
+}
+
+Elf_Data *elf_object_chunk(const struct elf_object *object, uint64_t offset, uint64_t size,
+                           Elf_Type type)
+{
+    errno = 0;
+    Elf_Data *data = elf_getdata_rawchunk(object->elf, (int64_t)offset, size, type);
+    if (data == NULL)
+        elf_object_note_unread(object, offset, size, errno);
+    return data;
+}
+
+// Also of a debug file, which is as long as it is: only its own sections are looked at.
+Elf_Data *elf_object_section(const struct elf_object *object, Elf *elf, Elf_Scn *section)
+{
+    GElf_Shdr header;
+    errno = 0;
+    Elf_Data *data = elf_getdata(section, NULL);
+    int code = errno;
+    if (data == NULL && elf == object->elf && gelf_getshdr(section, &header) != NULL &&
+        header.sh_type != SHT_NOBITS && header.sh_size != 0)
+        elf_object_note_unread(object, header.sh_offset, header.sh_size, code);
+    return data != NULL && data->d_buf != NULL ? data : NULL;
 }
 
 const char *elf_object_string(const struct elf_object *object, uint64_t offset)
@@ -99,9 +145,12 @@ static struct error *load_segments(struct elf_object *object)
         GElf_Phdr *segment = ARRAY_ADD(&object->segments);
         if (segment == NULL)
             return error_no_memory();
-        if (gelf_getphdr(object->elf, (int)i, segment) == NULL)
+        errno = 0;
+        if (gelf_getphdr(object->elf, (int)i, segment) == NULL) {
+            elf_object_note_unread(object, start, count * size, errno);
             return elf_object_broken(object, "cannot read program header %zu: %s", i,
                                      elf_errmsg(-1));
+        }
         if (segment->p_type != PT_LOAD && segment->p_type != PT_DYNAMIC &&
             segment->p_type != PT_INTERP && segment->p_type != PT_NOTE)
             continue;
@@ -132,6 +181,12 @@ static struct error *check_sections(struct elf_object *object)
                                  "truncated: the section headers at offset 0x%" PRIx64
                                  " do not fit in %" PRIu64 " bytes",
                                  header->e_shoff, object->file_size);
+    // libelf reads them all with the first one.
+    GElf_Shdr first;
+    Elf_Scn *section = count != 0 ? elf_getscn(object->elf, 0) : NULL;
+    errno = 0;
+    if (section != NULL && gelf_getshdr(section, &first) == NULL)
+        elf_object_note_unread(object, header->e_shoff, count * size, errno);
     return NULL;
 }
 
@@ -228,8 +283,7 @@ static struct error *load_dynamic(struct elf_object *object, const GElf_Phdr *se
     object->facts.dynamic = true;
     if (segment->p_filesz == 0) // a separate debug file keeps only the header
         return NULL;
-    Elf_Data *data =
-        elf_getdata_rawchunk(object->elf, (int64_t)segment->p_offset, segment->p_filesz, ELF_T_DYN);
+    Elf_Data *data = elf_object_chunk(object, segment->p_offset, segment->p_filesz, ELF_T_DYN);
     if (data == NULL)
         return elf_object_broken(object, "cannot read the dynamic section: %s", elf_errmsg(-1));
     uint64_t room = data->d_size / gelf_fsize(object->elf, ELF_T_DYN, 1, EV_CURRENT);
@@ -247,8 +301,7 @@ static struct error *load_interpreter(struct elf_object *object, const GElf_Phdr
 {
     Elf_Data *data = NULL;
     if (segment->p_filesz != 0)
-        data = elf_getdata_rawchunk(object->elf, (int64_t)segment->p_offset, segment->p_filesz,
-                                    ELF_T_BYTE);
+        data = elf_object_chunk(object, segment->p_offset, segment->p_filesz, ELF_T_BYTE);
     if (data == NULL || memchr(data->d_buf, '\0', data->d_size) == NULL)
         return elf_object_broken(object,
                                  "the interpreter's name at offset 0x%" PRIx64 " does not end",
@@ -262,8 +315,7 @@ static void load_notes(struct elf_object *object, const GElf_Phdr *segment)
     Elf_Type type = segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
     Elf_Data *data = NULL;
     if (segment->p_filesz != 0)
-        data =
-            elf_getdata_rawchunk(object->elf, (int64_t)segment->p_offset, segment->p_filesz, type);
+        data = elf_object_chunk(object, segment->p_offset, segment->p_filesz, type);
     if (data == NULL)
         return;
     GElf_Nhdr note;
@@ -290,7 +342,7 @@ static void look_for_go(struct elf_object *object, const GElf_Phdr *segment)
     uint64_t size = segment->p_filesz < 1 << 16 ? segment->p_filesz : 1 << 16;
     Elf_Data *data = NULL;
     if (size != 0)
-        data = elf_getdata_rawchunk(object->elf, (int64_t)segment->p_offset, size, ELF_T_BYTE);
+        data = elf_object_chunk(object, segment->p_offset, size, ELF_T_BYTE);
     if (data != NULL &&
         memmem(data->d_buf, data->d_size, GO_BUILDINFO, sizeof GO_BUILDINFO - 1) != NULL)
         object->facts.go_program = true;
@@ -317,7 +369,10 @@ static void load_section_facts(struct elf_object *object)
     size_t names;
     if (elf_getshdrstrndx(object->elf, &names) != 0)
         return;
-    Elf_Scn *section = NULL;
+    Elf_Scn *section = elf_getscn(object->elf, names);
+    if (section != NULL) // so that elf_strptr() has them
+        elf_object_section(object, object->elf, section);
+    section = NULL;
     while ((section = elf_nextscn(object->elf, section)) != NULL) {
         GElf_Shdr header;
         if (gelf_getshdr(section, &header) == NULL)
@@ -357,9 +412,10 @@ static struct error *load_header(struct elf_object *object)
 {
     if (elf_version(EV_CURRENT) == EV_NONE)
         return error_new("libelf is too old");
+    errno = 0;
     object->elf = elf_begin(object->file, ELF_C_READ, NULL);
     if (object->elf == NULL)
-        return elf_object_broken(object, "cannot be read: %s", elf_errmsg(-1));
+        return error_from_errno(errno != 0 ? errno : EIO, "%s: cannot be read", object->path);
     size_t size;
     const char *ident = elf_getident(object->elf, &size);
     if (elf_kind(object->elf) != ELF_K_ELF) {
@@ -390,7 +446,7 @@ static struct error *open_file(struct elf_object *object)
     return NULL;
 }
 
-static struct error *load_object(struct elf_object *object, bool bare)
+static struct error *load_parts(struct elf_object *object, bool bare)
 {
     TRY(open_file(object));
     TRY(load_header(object));
@@ -401,8 +457,17 @@ static struct error *load_object(struct elf_object *object, bool bare)
     conclude_kind(object);
     if (!bare)
         TRY(elf_object_load_versions(object));
-    TRY(elf_object_load_symbols(object, bare));
-    return NULL;
+    return elf_object_load_symbols(object, bare);
+}
+
+// What was not read is not broken.
+static struct error *load_object(struct elf_object *object, bool bare)
+{
+    struct error *error = load_parts(object, bare), *unread = elf_object_check(object);
+    if (unread == NULL)
+        return error;
+    error_free(error);
+    return unread;
 }
 
 static struct error *open_object(const char *path, bool bare, struct elf_object **ret_object)
@@ -412,7 +477,9 @@ static struct error *open_object(const char *path, bool bare, struct elf_object 
         return error_no_memory();
     object->file = -1;
     object->path = strdup(path);
-    struct error *error = object->path != NULL ? load_object(object, bare) : error_no_memory();
+    object->unread = calloc(1, sizeof *object->unread);
+    bool complete = object->path != NULL && object->unread != NULL;
+    struct error *error = complete ? load_object(object, bare) : error_no_memory();
     if (error != NULL) {
         elf_object_close(object);
         return error;
@@ -436,6 +503,7 @@ void elf_object_close(struct elf_object *object)
     if (object == NULL)
         return;
     elf_object_forget_bytes(object);
+    free(object->unread);
     free(object->segment_bytes);
     elf_end(object->elf);
     if (object->file >= 0)

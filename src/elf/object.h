@@ -17,6 +17,9 @@ _must_check_ struct error *elf_object_open(const char *path, struct elf_object *
 // The same without imports and exports, which then are empty.
 _must_check_ struct error *elf_object_open_bare(const char *path, struct elf_object **ret_object);
 void elf_object_close(struct elf_object *object);
+// An error if a part of the file that is there could not be read since it was opened. Readers that
+// return no error leave such parts out, so ask before you rely on what they found.
+_must_check_ struct error *elf_object_check(const struct elf_object *object);
 
 struct elf_facts {
     int class_bits;   // 32 or 64

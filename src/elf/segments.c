@@ -30,8 +30,10 @@ const unsigned char *elf_object_segment(const struct elf_object *object, size_t 
     if (segment->p_filesz == 0 || segment->p_offset > object->file_size ||
         segment->p_filesz > object->file_size - segment->p_offset)
         return NULL;
+    errno = 0;
     bytes = malloc(segment->p_filesz);
     if (bytes == NULL || !read_all(object->file, bytes, segment->p_filesz, segment->p_offset)) {
+        elf_object_note_unread(object, segment->p_offset, segment->p_filesz, errno);
         free(bytes);
         return NULL;
     }

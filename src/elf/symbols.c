@@ -85,10 +85,11 @@ static struct error *add_symbol(const struct reader *reader, const GElf_Sym *sym
 static struct error *read_section(const struct reader *reader, Elf *elf, Elf_Scn *section,
                                   const GElf_Shdr *header)
 {
-    Elf_Data *data = elf_getdata(section, NULL);
+    Elf_Data *data = elf_object_section(reader->object, elf, section);
+    Elf_Scn *names = elf_getscn(elf, header->sh_link);
     uint64_t size = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
-    if (data == NULL || data->d_buf == NULL)
-        return NULL;
+    if (data == NULL || names == NULL || elf_object_section(reader->object, elf, names) == NULL)
+        return elf_object_check(reader->object);
     for (uint64_t i = 1; i < data->d_size / size && i < INT32_MAX; i++) {
         GElf_Sym symbol;
         if (gelf_getsym(data, (int)i, &symbol) == NULL)
@@ -233,7 +234,7 @@ static struct error *read_all(const struct reader *reader, Elf *debug)
     TRY(read_tables(reader, reader->object->elf, SHT_DYNSYM, &found_dynamic));
     if (!found_dynamic)
         TRY(read_dynamic(reader));
-    return NULL;
+    return elf_object_check(reader->object);
 }
 
 struct error *elf_symbols_load(const struct elf_object *object, Elf *debug,

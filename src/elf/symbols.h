@@ -39,6 +39,9 @@ const struct elf_symbol *elf_symbols_find(const struct elf_symbols *symbols, uin
 
 // libelf's handle of an object, for libdw. It belongs to the object.
 Elf *elf_object_handle(const struct elf_object *object);
+// The content of a section of the object, or of its debug file `elf`. NULL if it has none or cannot
+// be read. Of the object itself, the latter is noted for elf_object_check().
+Elf_Data *elf_object_section(const struct elf_object *object, Elf *elf, Elf_Scn *section);
 const char *elf_object_path(const struct elf_object *object);
 
 // The link-time addresses of all segments: [lo, hi). False if none is loaded.

@@ -64,7 +64,9 @@ struct error *elf_each_dynamic_symbol(const struct elf_object *object,
                                       void *data)
 {
     struct table table;
-    if (!table_open(object, &table))
+    bool opened = table_open(object, &table);
+    TRY(elf_object_check(object));
+    if (!opened)
         return NULL;
     for (int i = 1; i < table.count; i++) {
         struct elf_dynamic_symbol symbol;
@@ -82,7 +84,7 @@ static struct error *each_of(const struct table *table, uint64_t address, uint64
                                 ? elf_object_data(table->object, address, size, ELF_T_RELA)
                                 : NULL;
     if (relocations == NULL)
-        return NULL;
+        return elf_object_check(table->object);
     GElf_Rela entry;
     for (int i = 0; gelf_getrela(relocations, i, &entry) != NULL; i++) {
         struct elf_relocation relocation = {.address = entry.r_offset,

@@ -74,6 +74,7 @@ static struct error *make_item(struct work *work, struct batch_item *item)
 {
     TRY(profile_set_analyse(work->set, item->module));
     TRY(profile_make(work->set, item->module, &item->profile));
+    TRY(profile_set_check(work->set));
     char *path = strdup(item->path); // the library may have been opened under another name
     if (path == NULL)
         return error_no_memory();
@@ -85,7 +86,7 @@ static struct error *make_item(struct work *work, struct batch_item *item)
 static void do_job(struct work *work, const struct job *job)
 {
     if (job->item == FLOW_NONE) {
-        error_free(profile_set_analyse(work->set, job->module));
+        profile_set_note(work->set, profile_set_analyse(work->set, job->module));
     } else {
         struct batch_item *item = &work->items[job->item];
         item->error = make_item(work, item);

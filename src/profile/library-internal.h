@@ -42,12 +42,16 @@ struct profile_set {
     struct profile_options options;
     ARRAY(struct module) modules;
     struct error_sets sets;
+    struct error *shortage; // the first one, or NULL
 };
 
 struct node { // a function of a module
     uint32_t module, function;
 };
 
+// Takes an error that does not end the work. If the machine was short of something, the results are
+// incomplete: profile_set_check() tells. Several threads may call it.
+void profile_set_note(struct profile_set *set, struct error *error);
 // Finds the modules where imports are looked up, and adds those that are missing in the set.
 _must_check_ struct error *module_find_scope(struct profile_set *set, size_t module);
 // Decodes the code of a module, unless that was done before.

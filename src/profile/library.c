@@ -53,7 +53,27 @@ void profile_set_free(struct profile_set *set)
         module_deinit(&set->modules.items[i]);
     ARRAY_DEINIT(&set->modules);
     error_sets_deinit(&set->sets);
+    error_free(set->shortage);
     free(set);
+}
+
+void profile_set_note(struct profile_set *set, struct error *error)
+{
+    struct error *none = NULL;
+    if (error == NULL || !error_is_shortage(error) ||
+        !__atomic_compare_exchange_n(&set->shortage, &none, error, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+        error_free(error);
+}
+
+struct error *profile_set_check(const struct profile_set *set)
+{
+    const struct error *shortage = __atomic_load_n(&set->shortage, __ATOMIC_ACQUIRE);
+    if (shortage != NULL)
+        return error_new("%s", error_message(shortage));
+    for (size_t i = 0; i < set->modules.count; i++)
+        TRY(elf_object_check(set->modules.items[i].object));
+    return NULL;
 }
 
 const struct error_sets *profile_sets(const struct profile_set *set)
@@ -141,10 +161,12 @@ struct error *module_find_scope(struct profile_set *set, size_t module)
     TRY(elf_closure_find(set->modules.items[module].object, &closure));
     for (size_t i = 0; i < closure.count; i++) {
         size_t other;
-        // A library that cannot be read counts as missing, so that the others can be analysed.
-        _cleanup_error_ struct error *error = add_module(set, closure.paths[i], &other);
+        // A library that is broken counts as missing, so that the others can be analysed.
+        struct error *error = add_module(set, closure.paths[i], &other);
         if (error == NULL)
             TRY(add_to_scope(set, module, other));
+        else
+            profile_set_note(set, error);
     }
     return NULL;
 }

@@ -28,6 +28,10 @@ _must_check_ struct error *profile_set_add(struct profile_set *set, const char *
 // Searches the exported functions of a module and everything they call, in any module.
 _must_check_ struct error *profile_set_analyse(struct profile_set *set, size_t module);
 
+// An error if something could not be read, or memory was short, so that results may lack what is
+// there. To be called before results are kept or shown.
+_must_check_ struct error *profile_set_check(const struct profile_set *set);
+
 // Frees a module's code when it is no longer needed. The results for exported functions stay.
 void profile_set_release(struct profile_set *set, size_t module);
 

@@ -47,9 +47,11 @@ static struct error *look_up(struct profile_set *set, size_t number, uint32_t im
         if (set->modules.items[other].broken ||
             find_export(&set->modules.items[other], wanted->name, wanted->version) == NULL)
             continue;
-        _cleanup_error_ struct error *error = module_open(&set->modules.items[other]);
-        if (error != NULL)
+        struct error *error = module_open(&set->modules.items[other]);
+        if (error != NULL) {
+            profile_set_note(set, error);
             continue;
+        }
         struct module_export *found =
             find_export(&set->modules.items[other], wanted->name, wanted->version);
         set->modules.items[number].import_modules[import] = (uint32_t)other;

@@ -155,7 +155,7 @@ callsites_report_finish(struct callsites_report *report, const struct callsites_
                 dwarf_symbolizer_find(report->symbolizer, path, entry->site->check_address);
         entry->error = error_of(data, entry->module, entry->callee->import, entry->result);
     }
-    return NULL;
+    return dwarf_symbolizer_check(report->symbolizer);
 }
 
 struct error *callsites_put_code(struct buffer *text, const struct site_callee *callee,
