@@ -126,7 +126,7 @@ static const struct known table[] = {
     {"listxattr", SITE_SUCCESS_LENGTH},
     {"lockf", SITE_SUCCESS_ZERO},
     {"longjmp", SITE_SUCCESS_NEVER},
-    {"lseek", SITE_SUCCESS_LENGTH},
+    {"lseek", SITE_SUCCESS_POSITION},
     {"lstat", SITE_SUCCESS_ZERO},
     {"madvise", SITE_SUCCESS_ZERO},
     {"memfd_create", SITE_SUCCESS_VALUE},

@@ -239,11 +239,12 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
     if (error && picture->other)
         return (struct rating){picture->wide ? 80 : picture->narrow ? 25 : 55, FAILURE_SETS_ERRNO};
     if (picture->other && !picture->positive)
-        return (struct rating){asks              ? 20
-                               : picture->wide   ? 62
-                               : after           ? 60
-                               : picture->narrow ? 20
-                                                 : 45,
+        return (struct rating){asks                   ? 20
+                               : picture->wide        ? 62
+                               : after                ? 60
+                               : picture->narrow      ? 20
+                               : reported(picture, 0) ? 60
+                                                      : 45,
                                FAILURE_NULL};
     return (struct rating){0, FAILURE_NULL};
 }
