@@ -397,11 +397,16 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
         return NULL;
     struct picture picture = picture_of(summary, hints, name);
     failures->zero_succeeds = picture.zero && !picture.other && !picture.positive;
+    bool likely = false;
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         struct rating rating = judge(&picture, &summary->outcomes.items[i]);
         if (rating.confidence != 0)
             TRY(add(failures, &summary->outcomes.items[i], rating));
+        likely |= rating.confidence >= FAILURE_LIKELY;
     }
+    if (!likely && summary->through_pointer && !hints_say_void(hints) && !picture.asks &&
+        !picture.compares)
+        failures->unknown = "it returns what a function returns that is called through a pointer";
     if (failures->items.count != 0)
         qsort(failures->items.items, failures->items.count, sizeof *failures->items.items,
               compare_failures);
