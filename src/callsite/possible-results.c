@@ -45,8 +45,8 @@ void possible_results_make(const struct site_callee *callee, struct possible_res
         possible.full = add_success(callee, &possible, FULL, true);
         break;
     case SITE_SUCCESS_POSITION:
-        possible.lenient = true;
-        add_success(callee, &possible, 0, true);
+        possible.zero_full = true;
+        add_success(callee, &possible, 0, false);
         possible.full = add_success(callee, &possible, FULL, true);
         break;
     case SITE_SUCCESS_VALUE: // code often treats 0 apart: standard input, the child

@@ -561,6 +561,22 @@ APART int to_beginning(int fd)
         return step(3);
     return 5;
 }
+// The position decides, and a failure is below it.
+APART int far_enough(int fd)
+{
+    if (lseek(fd, 0, SEEK_END) < 3)
+        return step(3);
+    return 5;
+}
+// Success is the buffer that was passed.
+APART int same_line(FILE *file)
+{
+    char line[64];
+    int count = step(0);
+    while (fgets(line, sizeof line, file) == line)
+        count += line[0];
+    return step(count);
+}
 // The wrapper returns -1 also for results that are none of the failures.
 APART int worked(void)
 {
@@ -611,6 +627,6 @@ int main(int argc, char **argv)
            wrong_null(3) + child_only() + partly() + in_array(*argv, NULL) +
            in_structures(*argv, NULL) + in_other_element(*argv, NULL) + gets_it_back(*argv) +
            until_child(3) + only_repeated(3) + repeated_and_checked(3) +
-           gathered(argv[0], argv[1]) + to_beginning(3) + asks_wrapper() +
-           (walks(*argv, NULL, 3), 1);
+           gathered(argv[0], argv[1]) + to_beginning(3) + asks_wrapper() + far_enough(3) +
+           same_line(stdin) + (walks(*argv, NULL, 3), 1);
 }

@@ -72,6 +72,8 @@ static const struct row rows[] = {
     {"passes_unchecked", "malloc", SITE_UNCHECKED, SITE_DEREFERENCED, SITE_CHECK_NONE},
     {"partly", "select", SITE_PARTLY, -1, -1},
     CHECKED("to_beginning", "lseek"),
+    CHECKED("far_enough", "lseek"),
+    CHECKED("same_line", "fgets"),
     {"walks", "closedir", SITE_UNCHECKED, SITE_IGNORED, SITE_CHECK_NONE},
     {"unknown_caller", "open", SITE_UNKNOWN, SITE_RETURNED, SITE_CHECK_NONE},
 };
