@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "callsite/callers.h"
+#include "callsite/globals.h"
 #include "callsite/judge.h"
 #include "callsite/reaching.h"
 #include "callsite/recovery.h"
@@ -37,6 +38,7 @@ struct site_finder {
     unsigned char *expanded;                 // by function: its callers are roots
     ARRAY(struct possible_results) possible; // by callee
     ARRAY(struct root) roots;
+    struct compared_globals globals;
 };
 
 static void site_finder_deinit(struct site_finder *finder)
@@ -48,6 +50,7 @@ static void site_finder_deinit(struct site_finder *finder)
     free(finder->expanded);
     ARRAY_DEINIT(&finder->possible);
     ARRAY_DEINIT(&finder->roots);
+    compared_globals_deinit(&finder->globals);
 }
 
 // ---- which calls ----
@@ -305,6 +308,28 @@ static struct error *note_failing(struct site_finder *finder, const struct root 
     return recovery_note(finder->image, finder->follower, root->block, failures, &finder->sites);
 }
 
+// A result that was stored in a variable may be checked wherever the variable is used.
+static struct error *look_at_variable(struct site_finder *finder, struct site *site)
+{
+    const struct flow_image *image = finder->image;
+    uint32_t at = flow_insn_at(image, site->use_address);
+    if (site->class != SITE_UNCHECKED || site->use != SITE_STORED_GLOBAL || at == FLOW_NONE ||
+        image->insns.items[at].base != ISA_PC)
+        return NULL;
+    TRY(compared_globals_find(image, &finder->globals));
+    const struct site_callee *callee = &finder->sites.callees.items[site->callee];
+    for (size_t i = 0; i < callee->count; i++) {
+        uint64_t address = (uint64_t)image->insns.items[at].displacement;
+        bool negative = callee->codes[i] < 0; // then a comparison of the sign is one, too
+        if (!compared_globals_has(&finder->globals, address, callee->codes[i]) &&
+            !(negative && compared_globals_has(&finder->globals, address, 0)))
+            return NULL;
+    }
+    site->class = SITE_UNKNOWN;
+    site->reason = "stored in a variable that is compared elsewhere";
+    return NULL;
+}
+
 static struct error *follow_root(struct site_finder *finder, struct root root)
 {
     const struct flow_image *image = finder->image;
@@ -335,6 +360,7 @@ static struct error *follow_root(struct site_finder *finder, struct root root)
                           .wrapper = root.wrapper,
                           .inner = root.inner};
     judge_paths(site, &outcome, root.failures);
+    TRY(look_at_variable(finder, site));
     if (finder->sites.callees.items[root.callee].success == SITE_SUCCESS_NEVER) {
         site->class = SITE_CHECKED;
         site->use = SITE_CHECKED_FIRST;

@@ -73,6 +73,7 @@ static const struct row rows[] = {
     {"partly", "select", SITE_PARTLY, -1, -1},
     CHECKED("to_beginning", "lseek"),
     CHECKED("far_enough", "lseek"),
+    {"opens_kept", "fdopen", SITE_UNKNOWN, SITE_STORED_GLOBAL, SITE_CHECK_NONE},
     CHECKED("same_line", "fgets"),
     {"walks", "closedir", SITE_UNCHECKED, SITE_IGNORED, SITE_CHECK_NONE},
     {"unknown_caller", "open", SITE_UNKNOWN, SITE_RETURNED, SITE_CHECK_NONE},
