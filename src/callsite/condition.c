@@ -99,17 +99,28 @@ static int differ(int a, int b)
     return a < 0 || b < 0 ? -1 : a != b;
 }
 
+static bool find_operands(const struct machine_flags *flags, const struct contents *contents,
+                          unsigned lane, int64_t *ret_left, int64_t *ret_right)
+{
+    *ret_left = *ret_right = 0;
+    bool left = content_number(contents, flags->left, lane, ret_left);
+    bool right =
+        flags->kind == ISA_NEGATE || content_number(contents, flags->right, lane, ret_right);
+    if (flags->kind == ISA_OR) // what was gathered before is taken for success: content_apply()
+        return (left && content_derived(contents, flags->left)) ||
+               (right && content_derived(contents, flags->right)) || (left && right);
+    return left && right;
+}
+
 int machine_condition(const struct machine *machine, const struct contents *contents,
                       enum isa_condition condition, unsigned lane)
 {
     int64_t left, right;
     struct bits bits;
     int holds;
-    bool unary = machine->flags.kind == ISA_NEGATE;
     if (condition >= ISA_IF_UNKNOWN || machine->flags.kind == ISA_OTHER ||
-        !content_number(contents, machine->flags.left, lane, &left) ||
-        (!unary && !content_number(contents, machine->flags.right, lane, &right)) ||
-        !find_bits(&machine->flags, left, unary ? 0 : right, &bits))
+        !find_operands(&machine->flags, contents, lane, &left, &right) ||
+        !find_bits(&machine->flags, left, right, &bits))
         return -1;
     switch (condition & ~1u) {
     case ISA_IF_O:

@@ -256,12 +256,16 @@ uint16_t content_apply(struct contents *contents, enum isa_kind operation, uint1
     if (!unary && width >= 4 && (a->kind == CONTENT_ADDRESS || b->kind == CONTENT_ADDRESS) &&
         a->kind != CONTENT_NOTHING && b->kind != CONTENT_NOTHING && !derived)
         return content_combined(contents, operation | width << 8, left, right);
+    // error |= f(): what was gathered before is taken for success.
+    bool gathers =
+        operation == ISA_OR && a->derived != b->derived && (a->derived ? b : a)->known == 0;
     uint64_t known = 0;
     int64_t numbers[CONTENT_LANES];
     for (unsigned i = 0; i < contents->lanes; i++) {
-        int64_t x, y = 0;
-        if (!content_number(contents, left, i, &x) ||
-            (!unary && !content_number(contents, right, i, &y)))
+        int64_t x = 0, y = 0;
+        bool is_left = content_number(contents, left, i, &x);
+        bool is_right = unary || content_number(contents, right, i, &y);
+        if (gathers ? !is_left && !is_right : !is_left || !is_right)
             continue;
         known |= 1ull << i;
         numbers[i] = merged(x, calculate(operation, x, y, width), width);

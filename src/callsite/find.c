@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "callsite/callers.h"
+#include "callsite/globals.h"
 #include "callsite/judge.h"
 #include "callsite/reaching.h"
 #include "callsite/recovery.h"
@@ -37,6 +38,7 @@ struct site_finder {
     unsigned char *expanded;                 // by function: its callers are roots
     ARRAY(struct possible_results) possible; // by callee
     ARRAY(struct root) roots;
+    struct compared_globals globals;
 };
 
 static void site_finder_deinit(struct site_finder *finder)
@@ -48,6 +50,7 @@ static void site_finder_deinit(struct site_finder *finder)
     free(finder->expanded);
     ARRAY_DEINIT(&finder->possible);
     ARRAY_DEINIT(&finder->roots);
+    compared_globals_deinit(&finder->globals);
 }
 
 // ---- which calls ----
@@ -158,12 +161,42 @@ static void return_at_once(const struct root *root, const struct possible_result
     memcpy(outcome->returned_numbers, root->numbers, sizeof outcome->returned_numbers);
 }
 
-static struct error *check_callers(struct site_finder *finder, uint32_t function, uint32_t callee,
-                                   const struct follow_outcome *from, unsigned depth,
+// What a function makes of the results of a callee. A success that it returns like a failure need
+// not be told apart from it.
+static struct possible_results returned_results(const struct possible_results *possible,
+                                                uint64_t known, const int64_t *numbers,
+                                                uint64_t failures)
+{
+    struct possible_results returned = *possible;
+    for (unsigned i = 0; i < possible->lanes; i++)
+        for (unsigned k = 0; k < possible->lanes; k++)
+            if (((known & failures) >> i & 1) != 0 && (known >> k & 1) != 0 &&
+                numbers[i] == numbers[k])
+                returned.successes &= ~(1ull << k);
+    return returned;
+}
+
+struct chain { // of functions that return the result to one another
+    uint32_t function;
+    unsigned depth;
+    const struct chain *inner;
+};
+
+static bool is_in_chain(const struct chain *chain, uint32_t function)
+{
+    while (chain != NULL && chain->function != function)
+        chain = chain->inner;
+    return chain != NULL;
+}
+
+static struct error *check_callers(struct site_finder *finder, const struct chain *chain,
+                                   uint32_t callee, const struct follow_outcome *from,
                                    struct caller_checks *checks)
 {
-    const struct possible_results *possible = &finder->possible.items[callee];
-    const uint32_t *first = &finder->callers.first[function];
+    const struct possible_results possible =
+        returned_results(&finder->possible.items[callee], from->returned_known,
+                         from->returned_numbers, from->returned_not_told_apart);
+    const uint32_t *first = &finder->callers.first[chain->function];
     for (uint32_t i = first[0]; i < first[1] && checks->callers < MOST_CALLERS; i++) {
         uint32_t number = finder->callers.blocks[i];
         const struct flow_block *block = &finder->image->blocks.items[number];
@@ -171,15 +204,19 @@ static struct error *check_callers(struct site_finder *finder, uint32_t function
         if (block->end == FLOW_TAIL)
             outcome = *from;
         else
-            TRY(follower_run(finder->follower, number, possible, from->returned_known,
+            TRY(follower_run(finder->follower, number, &possible, from->returned_known,
                              from->returned_numbers, from->returned_not_told_apart, FOLLOW_PLAIN,
                              &outcome));
-        if (outcome.returned_not_told_apart != 0 && depth < DEEPEST_CHECK &&
-            block->function != function) {
-            TRY(check_callers(finder, block->function, callee, &outcome, depth + 1, checks));
+        bool again = is_in_chain(chain, block->function);
+        if (outcome.returned_not_told_apart != 0 && chain->depth < DEEPEST_CHECK && !again) {
+            const struct chain next = {block->function, chain->depth + 1, chain};
+            TRY(check_callers(finder, &next, callee, &outcome, checks));
             if (outcome.told_apart == 0)
                 continue;
         }
+        // That functions which call each other return it to each other is no use.
+        if (again && outcome.told_apart == 0 && outcome.use == SITE_RETURNED)
+            continue;
         checks->callers++;
         checks->checked += outcome.told_apart != 0;
         checks->used += outcome.told_apart != 0 || outcome.use != SITE_IGNORED;
@@ -209,6 +246,11 @@ static struct error *expand(struct site_finder *finder, uint32_t function, const
                             const struct follow_outcome *outcome, uint32_t inner)
 {
     if (finder->expanded[function] || from->depth >= DEEPEST)
+        return NULL;
+    const struct possible_results returned =
+        returned_results(&finder->possible.items[from->callee], outcome->returned_known,
+                         outcome->returned_numbers, outcome->returned_same & from->failures);
+    if (returned.successes == 0) // its callers cannot tell
         return NULL;
     finder->expanded[function] = 1;
     const uint32_t *first = &finder->callers.first[function];
@@ -241,8 +283,8 @@ static struct error *look_for_use(struct site_finder *finder, const struct root 
     if (retried.forgotten && retried.handed_back) {
         struct caller_checks checks = {0};
         retried.returned_not_told_apart = root->failures;
-        TRY(check_callers(finder, finder->image->blocks.items[root->block].function, root->callee,
-                          &retried, 0, &checks));
+        const struct chain chain = {.function = finder->image->blocks.items[root->block].function};
+        TRY(check_callers(finder, &chain, root->callee, &retried, &checks));
         retried.forgotten = checks.callers != 0 && checks.used == 0;
     }
     if (retried.interrupted || retried.forgotten) {
@@ -266,12 +308,36 @@ static struct error *note_failing(struct site_finder *finder, const struct root 
     return recovery_note(finder->image, finder->follower, root->block, failures, &finder->sites);
 }
 
+// A result that was stored in a variable may be checked wherever the variable is used.
+static struct error *look_at_variable(struct site_finder *finder, struct site *site)
+{
+    const struct flow_image *image = finder->image;
+    uint32_t at = flow_insn_at(image, site->use_address);
+    if (site->class != SITE_UNCHECKED || site->use != SITE_STORED_GLOBAL || at == FLOW_NONE ||
+        image->insns.items[at].base != ISA_PC)
+        return NULL;
+    TRY(compared_globals_find(image, &finder->globals));
+    const struct site_callee *callee = &finder->sites.callees.items[site->callee];
+    for (size_t i = 0; i < callee->count; i++) {
+        uint64_t address = (uint64_t)image->insns.items[at].displacement;
+        bool negative = callee->codes[i] < 0; // then a comparison of the sign is one, too
+        if (!compared_globals_has(&finder->globals, address, callee->codes[i]) &&
+            !(negative && compared_globals_has(&finder->globals, address, 0)))
+            return NULL;
+    }
+    site->class = SITE_UNKNOWN;
+    site->reason = "stored in a variable that is compared elsewhere";
+    return NULL;
+}
+
 static struct error *follow_root(struct site_finder *finder, struct root root)
 {
     const struct flow_image *image = finder->image;
     const struct flow_block *block = &image->blocks.items[root.block];
     const struct isa_insn *call = &image->insns.items[block->first + block->count - 1];
-    const struct possible_results *possible = &finder->possible.items[root.callee];
+    const struct possible_results adapted = returned_results(
+        &finder->possible.items[root.callee], root.known, root.numbers, root.failures);
+    const struct possible_results *possible = &adapted;
     bool small = root.tail || may_be_wrapper(image, block->function);
     struct follow_outcome outcome;
     if (root.tail)
@@ -294,6 +360,7 @@ static struct error *follow_root(struct site_finder *finder, struct root root)
                           .wrapper = root.wrapper,
                           .inner = root.inner};
     judge_paths(site, &outcome, root.failures);
+    TRY(look_at_variable(finder, site));
     if (finder->sites.callees.items[root.callee].success == SITE_SUCCESS_NEVER) {
         site->class = SITE_CHECKED;
         site->use = SITE_CHECKED_FIRST;
@@ -305,7 +372,8 @@ static struct error *follow_root(struct site_finder *finder, struct root root)
         site->role = (uint8_t)judge_role(possible, &outcome);
     if (outcome.returned_not_told_apart != 0) {
         struct caller_checks checks = {.by_all = outcome.returned_not_told_apart};
-        TRY(check_callers(finder, block->function, root.callee, &outcome, 0, &checks));
+        const struct chain chain = {.function = block->function};
+        TRY(check_callers(finder, &chain, root.callee, &outcome, &checks));
         site = &finder->sites.items.items[number];
         if (checks.callers != 0 ? checks.used == 0 : callers_get_no_result(image, block->function))
             return judge_without_result(finder, &root, site);
@@ -365,7 +433,8 @@ static struct error *vote(struct site_finder *finder)
         const struct root *root = &finder->roots.items[i];
         struct site_callee *callee = &finder->sites.callees.items[root->callee];
         struct possible_results *possible = &finder->possible.items[root->callee];
-        if (root->tail || !possible->lenient || votes[root->callee] == MOST_VOTES)
+        if (root->tail || callee->success != SITE_SUCCESS_ANY || !possible->lenient ||
+            votes[root->callee] == MOST_VOTES)
             continue;
         struct follow_outcome outcome;
         votes[root->callee]++;

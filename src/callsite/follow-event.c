@@ -91,13 +91,13 @@ static bool is_harmless(const struct flow_image *image, uint32_t callee)
            strcmp(image->imports.items[flow_callee_import(callee)].name, "free") == 0;
 }
 
-static const uint8_t arguments[] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
+const uint8_t follow_arguments[FOLLOW_ARGUMENTS] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
 
 uint8_t follow_argument(const struct follower *follower, const struct follow_path *path)
 {
-    for (unsigned i = 0; i < sizeof arguments; i++)
-        if (content_derived(&follower->contents, path->machine.registers[arguments[i]]))
-            return arguments[i];
+    for (unsigned i = 0; i < FOLLOW_ARGUMENTS; i++)
+        if (content_derived(&follower->contents, path->machine.registers[follow_arguments[i]]))
+            return follow_arguments[i];
     return ISA_NONE;
 }
 
@@ -128,10 +128,10 @@ void follow_passed(struct follower *follower, struct follow_path *path, uint32_t
     struct follow_outcome *outcome = &follower->outcome;
     if (is_harmless(follower->image, callee))
         return;
-    for (uint8_t i = 0; i < sizeof arguments; i++)
-        note_passed(follower, path, callee, i, path->machine.registers[arguments[i]]);
-    for (uint8_t i = 0; i < sizeof arguments; i++) {
-        if (!content_derived(&follower->contents, path->machine.registers[arguments[i]]))
+    for (uint8_t i = 0; i < FOLLOW_ARGUMENTS; i++)
+        note_passed(follower, path, callee, i, path->machine.registers[follow_arguments[i]]);
+    for (uint8_t i = 0; i < FOLLOW_ARGUMENTS; i++) {
+        if (!content_derived(&follower->contents, path->machine.registers[follow_arguments[i]]))
             continue;
         uint64_t before = outcome->use_address;
         uint8_t kind = outcome->use;

@@ -19,7 +19,8 @@ struct follow_path {
     uint32_t errno_checked_in; // block
 };
 
-#define USES 32
+#define FOLLOW_ARGUMENTS 6
+#define USES             32
 struct use_note { // a dangerous use, and which lanes reach it
     uint64_t key; // an instruction, or the callee and argument it is passed as
     uint8_t use;  // enum site_use
@@ -44,8 +45,9 @@ struct follower {
     struct map similar; // hashes of the most important part of states; n is added the n-th time
     int64_t budget;     // instructions left
     uint64_t failures;
-    int64_t numbers[CONTENT_LANES]; // of the result
-    uint32_t start;                 // block that ends with the call
+    int64_t numbers[CONTENT_LANES];    // of the result
+    uint16_t passed[FOLLOW_ARGUMENTS]; // contents of the call's arguments
+    uint32_t start;                    // block that ends with the call
     // Registers that held errno's address before the call, and those that were checked for it.
     uint16_t searched, errno_registers;
     enum follow_mode mode;
@@ -81,6 +83,8 @@ static inline bool follow_failed(const struct follower *follower, const struct f
     return (path->alive & ~follower->failures) == 0;
 }
 
+// The registers in which arguments are passed, in their order.
+extern const uint8_t follow_arguments[FOLLOW_ARGUMENTS];
 // The first argument register that holds the result, or ISA_NONE.
 uint8_t follow_argument(const struct follower *follower, const struct follow_path *path);
 

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "callsite/reaching.h"
+#include "profile/names.h"
 
 #include <string.h>
 
@@ -128,6 +129,17 @@ struct error *follow_go_on(struct follower *follower, struct follow_path *path)
     return NULL;
 }
 
+// A function of another module is asked whether the result is a failure.
+static void ask(struct follower *follower, struct follow_path *path, uint32_t at, uint32_t callee)
+{
+    if (!flow_callee_is_import(callee) || path->used ||
+        follow_argument(follower, path) == ISA_NONE ||
+        !name_asks_validity(follower->image->imports.items[flow_callee_import(callee)].name))
+        return;
+    follower->outcome.called_on |= follow_not_told_apart(follower, path);
+    follow_told_apart(follower, path, at, ~0ull, false);
+}
+
 static struct error *leave_by_call(struct follower *follower, struct follow_path *path, uint32_t at)
 {
     const struct flow_image *image = follower->image;
@@ -151,6 +163,7 @@ static struct error *leave_by_call(struct follower *follower, struct follow_path
     bool returned = false;
     if (block->callee != FLOW_NONE && !flow_callee_is_import(block->callee))
         TRY(follow_into(follower, path, at, block->callee, &returned));
+    ask(follower, path, at, block->callee);
     follow_passed(follower, path, at, block->callee);
     path->errno_fresh = false;
     machine_after_call(&path->machine, &follower->contents);

@@ -23,6 +23,22 @@ static bool lane_is(const struct follower *follower, uint16_t content, int lane,
            number_signed(number, width) == number_signed(follower->possible->numbers[lane], width);
 }
 
+// fgets(line, size, file) == line: a success may be what was passed to the function.
+static void meet_argument(struct follower *follower, const uint16_t *result, uint16_t *other,
+                          unsigned width)
+{
+    const struct possible_results *possible = follower->possible;
+    bool passed = false;
+    for (unsigned i = 0; i < FOLLOW_ARGUMENTS; i++)
+        passed |= follower->passed[i] == *other && *other != CONTENT_UNKNOWN;
+    if (!passed || content_at(&follower->contents, *other)->kind != CONTENT_ADDRESS ||
+        !content_derived(&follower->contents, *result))
+        return;
+    for (unsigned lane = 0; lane < possible->lanes; lane++)
+        if ((possible->successes >> lane & 1) != 0 && lane_is(follower, *result, (int)lane, width))
+            *other = content_of_number(&follower->contents, possible->numbers[lane]);
+}
+
 // Adapts the examples of success to what the result is compared with. An unknown number may be the
 // length that the program asked for: then it equals the full length. A constant may equal the
 // ordinary value by accident: then the ordinary value becomes another one.
@@ -32,8 +48,13 @@ static void choose_examples(struct follower *follower, struct machine_flags *fla
     struct contents *contents = &follower->contents;
     int64_t number;
     bool constant = content_constant(contents, flags->right, &number);
+    if (equality) {
+        meet_argument(follower, &flags->left, &flags->right, flags->width);
+        meet_argument(follower, &flags->right, &flags->left, flags->width);
+    }
     if (lane_is(follower, flags->left, possible->full, flags->width)) {
-        if (constant && equality && number_signed(number, flags->width) > 0)
+        if (constant && equality &&
+            number_signed(number, flags->width) >= (possible->zero_full ? 0 : 1))
             flags->left = with_lane(contents, flags->left, possible->full, number);
         else if (content_at(contents, flags->right)->kind != CONTENT_NUMBERS)
             flags->right = content_of_number(contents, possible->numbers[possible->full]);
@@ -51,8 +72,13 @@ struct split follow_split(struct follower *follower, const struct follow_path *p
 {
     struct split split = {.equality = (condition & ~1u) == ISA_IF_E};
     struct machine machine = {.flags = path->machine.flags};
-    if (machine.flags.kind == ISA_COMPARE)
-        choose_examples(follower, &machine.flags, split.equality);
+    struct machine_flags *flags = &machine.flags;
+    const struct possible_results *possible = follower->possible;
+    if (flags->kind == ISA_COMPARE)
+        choose_examples(follower, flags, split.equality);
+    else if (flags->kind == ISA_TEST && flags->left == flags->right && split.equality &&
+             possible->zero_full && lane_is(follower, flags->left, possible->full, flags->width))
+        flags->left = flags->right = with_lane(&follower->contents, flags->left, possible->full, 0);
     for (unsigned i = 0; i < follower->contents.lanes; i++) {
         int holds = machine_condition(&machine, &follower->contents, condition, i);
         if (holds != 0)

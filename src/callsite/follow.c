@@ -231,6 +231,8 @@ static void run_prelude(struct follower *follower, struct machine *machine)
         }
         if (block->end != FLOW_CALLS)
             continue;
+        for (unsigned i = 0; i < FOLLOW_ARGUMENTS; i++)
+            follower->passed[i] = machine->registers[follow_arguments[i]];
         machine_after_call(machine, &follower->contents);
         if (reaching_is_errno_location(image, block->callee))
             machine->registers[ISA_RETURN] = content_of_address(&follower->contents, BASE_ERROR, 0);
@@ -254,6 +256,7 @@ static struct error *start(struct follower *follower, const struct possible_resu
     follower->use_count = follower->entered = follower->join_count = 0;
     follower->used_failed = false;
     follower->branches.count = follower->left.count = 0;
+    memset(follower->passed, 0, sizeof follower->passed); // CONTENT_UNKNOWN
     return NULL;
 }
 

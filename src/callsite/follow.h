@@ -13,9 +13,10 @@ struct possible_results {
     uint64_t failures;  // mask of lanes
     uint64_t successes; // mask of lanes that a failure has to be told apart from
     int64_t numbers[CONTENT_LANES];
-    bool lenient; // it is unknown which success is the usual one: one of them is enough
-    int ordinary; // lane of a success that never equals the constant it is compared with, or -1
-    int full;     // lane of a success that transferred the full length, or -1
+    bool lenient;   // it is unknown which success is the usual one: one of them is enough
+    int ordinary;   // lane of a success that never equals the constant it is compared with, or -1
+    int full;       // lane of a success that transferred the full length, or -1
+    bool zero_full; // that may be 0
 };
 void possible_results_make(const struct site_callee *callee, struct possible_results *ret_possible);
 

@@ -75,6 +75,21 @@ static struct error *add_code(struct callsite_import *import, int64_t code, int 
     return NULL;
 }
 
+// Whether only a wrong pointer makes a function fail like this. A check would not help then.
+static bool needs_wrong_pointer(const struct error_sets *sets, const struct failure *failure)
+{
+    if (!failure->sets_error || failure->error_open)
+        return false;
+    if (failure->error.kind == VALUE_CONSTANT)
+        return failure->error.number == EFAULT;
+    if (failure->error.kind != VALUE_ERRORS)
+        return false;
+    struct error_set others = sets->items.items[failure->error.set];
+    bool wrong = error_set_has(&others, EFAULT);
+    error_set_remove(&others, EFAULT);
+    return wrong && error_set_is_empty(&others);
+}
+
 // Adds one failure code, or one for each error number. If none is known, EIO stands for all.
 static struct error *add_failure(const struct callsite_modules *modules,
                                  const struct error_sets *sets, struct callsite_import *import,
@@ -97,29 +112,19 @@ static struct error *add_failure(const struct callsite_modules *modules,
 // Functions of the C library that return nothing, or whose results never mean failure, whatever
 // their code looks like. Sorted.
 static const char *const never_failing[] = {
-    "abort",          "bcmp",
-    "bindtextdomain", "dcgettext",
-    "dcngettext",     "dgettext",
-    "dngettext",      "exit",
-    "feof",           "ferror",
-    "flockfile",      "free",
-    "freeaddrinfo",   "freelocale",
-    "funlockfile",    "getegid",
-    "geteuid",        "getgid",
-    "getpid",         "getppid",
-    "gettext",        "getuid",
-    "memcmp",         "ngettext",
-    "perror",         "pthread_getspecific",
-    "pthread_self",   "rand",
-    "random",         "regfree",
-    "rewind",         "setbuf",
-    "srand",          "srandom",
-    "strcasecmp",     "strcmp",
-    "strcoll",        "strerror",
-    "strncasecmp",    "strncmp",
-    "strverscmp",     "strxfrm",
-    "sync",           "syslog",
-    "textdomain",     "umask",
+    "abort",        "bcmp",         "bindtextdomain", "dcgettext",
+    "dcngettext",   "dgettext",     "dlerror",        "dngettext",
+    "exit",         "feof",         "ferror",         "flockfile",
+    "free",         "freeaddrinfo", "freelocale",     "funlockfile",
+    "gai_strerror", "getegid",      "geteuid",        "getgid",
+    "getpid",       "getppid",      "gettext",        "getuid",
+    "memcmp",       "ngettext",     "perror",         "pthread_getspecific",
+    "pthread_self", "rand",         "random",         "regfree",
+    "rewind",       "setbuf",       "srand",          "srandom",
+    "strcasecmp",   "strcmp",       "strcoll",        "strerror",
+    "strncasecmp",  "strncmp",      "strsignal",      "strverscmp",
+    "strxfrm",      "sync",         "syslog",         "textdomain",
+    "umask",
 };
 
 const char *const *callsite_never_failing(size_t *ret_count)
@@ -173,7 +178,7 @@ static struct error *learn_import(const struct callsite_modules *modules,
         return NULL;
     for (size_t i = 0; i < function->count; i++) {
         const struct failure *failure = &profile->failures.items[function->first + i];
-        if (failure->confidence >= FAILURE_LIKELY)
+        if (failure->confidence >= FAILURE_LIKELY && !needs_wrong_pointer(&profile->sets, failure))
             TRY(add_failure(modules, &profile->sets, ret_import, failure));
     }
     ret_import->success = success_of(name, function);

@@ -44,6 +44,11 @@ void possible_results_make(const struct site_callee *callee, struct possible_res
         add_success(callee, &possible, 0, false);
         possible.full = add_success(callee, &possible, FULL, true);
         break;
+    case SITE_SUCCESS_POSITION:
+        possible.zero_full = true;
+        add_success(callee, &possible, 0, false);
+        possible.full = add_success(callee, &possible, FULL, true);
+        break;
     case SITE_SUCCESS_VALUE: // code often treats 0 apart: standard input, the child
         add_success(callee, &possible, 0, false);
         possible.ordinary = add_success(callee, &possible, ORDINARY, true);

@@ -239,11 +239,12 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
     if (error && picture->other)
         return (struct rating){picture->wide ? 80 : picture->narrow ? 25 : 55, FAILURE_SETS_ERRNO};
     if (picture->other && !picture->positive)
-        return (struct rating){asks              ? 20
-                               : picture->wide   ? 62
-                               : after           ? 60
-                               : picture->narrow ? 20
-                                                 : 45,
+        return (struct rating){asks                   ? 20
+                               : picture->wide        ? 62
+                               : after                ? 60
+                               : picture->narrow      ? 20
+                               : reported(picture, 0) ? 60
+                                                      : 45,
                                FAILURE_NULL};
     return (struct rating){0, FAILURE_NULL};
 }
@@ -396,11 +397,16 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
         return NULL;
     struct picture picture = picture_of(summary, hints, name);
     failures->zero_succeeds = picture.zero && !picture.other && !picture.positive;
+    bool likely = false;
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         struct rating rating = judge(&picture, &summary->outcomes.items[i]);
         if (rating.confidence != 0)
             TRY(add(failures, &summary->outcomes.items[i], rating));
+        likely |= rating.confidence >= FAILURE_LIKELY;
     }
+    if (!likely && summary->through_pointer && !hints_say_void(hints) && !picture.asks &&
+        !picture.compares)
+        failures->unknown = "it returns what a function returns that is called through a pointer";
     if (failures->items.count != 0)
         qsort(failures->items.items, failures->items.count, sizeof *failures->items.items,
               compare_failures);

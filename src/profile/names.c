@@ -36,6 +36,12 @@ bool name_is_predicate(const char *name)
     return strncmp(name, "is", 2) == 0 && strchr(name, '_') == NULL; // isalpha
 }
 
+bool name_asks_validity(const char *name)
+{
+    static const char *const words[] = {"valid", "invalid", "error", "err", "null", "ok", "failed"};
+    return has_word(name, "is") && has_any_word(name, words, sizeof words / sizeof *words);
+}
+
 bool name_asks_error(const char *name)
 {
     static const char *const errors[] = {"error", "err", "errors", "errno", "errcode", "errmsg"};

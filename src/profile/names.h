@@ -8,6 +8,8 @@
 // It answers a question (is_valid), or compares two things (strcmp).
 bool name_is_predicate(const char *name);
 bool name_is_comparison(const char *name);
+// Whether it asks if a result is a failure: jv_is_valid, ZSTD_isError.
+bool name_asks_validity(const char *name);
 // Whether a function tells about an error that was before: ERR_peek_last_error.
 bool name_asks_error(const char *name);
 // It reports an error: ERR_set_error, __xmlRaiseError.

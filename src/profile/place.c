@@ -127,6 +127,21 @@ static bool fixed_address(const struct flow_image *image, const struct flow_bloc
     return false;
 }
 
+bool place_gets_address(const struct flow_image *image, const struct flow_block *block,
+                        uint32_t insn, struct place place)
+{
+    const struct isa_insn *what = &image->insns.items[insn];
+    uint64_t address;
+    if (place.kind != PLACE_REGISTER || what->dst != place.reg || what->width != 8)
+        return false;
+    if (what->kind == ISA_ADDRESS)
+        return what->base == ISA_PC || what->base == ISA_STACK;
+    return what->kind == ISA_ADD && what->src != ISA_NONE &&
+           (fixed_address(image, block, insn, what->src, &address) ||
+            fixed_address(image, block, insn, what->dst, &address)) &&
+           address >= 4096;
+}
+
 bool place_number(const struct flow_image *image, const struct flow_block *block, uint32_t insn,
                   uint8_t reg, int64_t *ret_number)
 {

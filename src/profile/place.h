@@ -65,6 +65,11 @@ struct step {
 struct step place_step(const struct flow_image *image, const struct flow_block *block,
                        uint32_t insn, struct place place);
 
+// Whether an instruction puts the address of a variable, or of something in it, into a register.
+// That is never NULL.
+bool place_gets_address(const struct flow_image *image, const struct flow_block *block,
+                        uint32_t insn, struct place place);
+
 // The number a register holds in front of instruction `insn`, if it is put there in the same block.
 bool place_number(const struct flow_image *image, const struct flow_block *block, uint32_t insn,
                   uint8_t reg, int64_t *ret_number);

@@ -383,6 +383,13 @@ static void note_report(const struct search *search, const struct flow_block *bl
         state->after |= OUTCOME_AFTER_REPORT;
 }
 
+void search_note_pointer(struct search *search, const struct search_state *state,
+                         const struct flow_block *block, const struct summary *callee)
+{
+    bool through = callee != NULL ? callee->through_pointer : block->callee == FLOW_NONE;
+    search->summary->through_pointer |= through && only_returns_result(state);
+}
+
 // Whether errno is read because the callee failed: it may have set errno, and its result was looked
 // at. After a success nobody reads errno.
 static bool explains_error(const struct search_state *state, const struct summary *callee)
@@ -423,6 +430,7 @@ struct error *search_step_call(struct search *search, struct search_state *state
             state->result.operation_count = 0;
             tracked_set(search, &state->result, callback);
         }
+        search_note_pointer(search, state, block, callee);
         if (callee == NULL && search_state_asks_error(state) &&
             !search_is_errno_location(search->image, block->callee))
             search_state_lose_error(search, state);
@@ -431,6 +439,7 @@ struct error *search_step_call(struct search *search, struct search_state *state
         return NULL;
     }
     *ret_forked = true;
+    search_note_pointer(search, state, block, callee);
     if (effect != NULL)
         return search_apply_outcome(search, state, effect, at);
     bool failed = explains_error(state, callee);

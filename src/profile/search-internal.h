@@ -146,6 +146,10 @@ _must_check_ struct error *search_apply_outcome_when(struct search *search,
                                                      const struct return_outcome *outcome,
                                                      uint32_t at, const struct known *condition);
 
+// If the function returns what the callee of a block returns, and that is called through a pointer,
+// notes it.
+void search_note_pointer(struct search *search, const struct search_state *state,
+                         const struct flow_block *block, const struct summary *callee);
 // Takes over a value of a callee. Its arguments are what the call passes.
 void tracked_take(struct search *search, struct tracked *tracked, struct value value);
 

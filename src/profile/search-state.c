@@ -160,8 +160,11 @@ static void add_condition(const struct search_state *state, struct return_outcom
 {
     for (unsigned i = 0; i < state->known_count; i++) {
         int argument = state->at_entry ? place_argument(state->known[i].place) : -1;
+        bool null =
+            (outcome->after & OUTCOME_AFTER_NULL) != 0 && bounds_say_null(&state->known[i].bounds);
         if (argument < 0 || outcome->conditional ||
-            (!state->narrowed && !complains(outcome) && !mentions(outcome, (uint8_t)argument)))
+            (!null && !state->narrowed && !complains(outcome) &&
+             !mentions(outcome, (uint8_t)argument)))
             continue;
         outcome->conditional = true;
         outcome->argument = (uint8_t)argument;
@@ -174,8 +177,7 @@ static uint8_t refuses_null(const struct search_state *state)
 {
     for (unsigned i = 0; i < state->known_count; i++) {
         const struct bounds *bounds = &state->known[i].bounds;
-        if (place_argument(state->known[i].place) >= 0 && !bounds->outside && bounds->wide &&
-            bounds->low == 0 && bounds->high == 0)
+        if (place_argument(state->known[i].place) >= 0 && bounds_say_null(bounds))
             return OUTCOME_AFTER_NULL;
     }
     return 0;

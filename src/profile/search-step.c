@@ -229,6 +229,9 @@ static bool step_known(struct search *search, struct search_state *state, uint32
     for (unsigned i = 0; i < state->known_count;) {
         struct known *known = &state->known[i];
         struct step step = search_place_step(search, block, at, known->place);
+        if (bounds_say_null(&known->bounds) &&
+            place_gets_address(search->image, block, at, known->place))
+            return false;
         if (step.kind == STEP_CONSTANT) {
             struct value value = value_constant(step.constant);
             if (!bounds_allow(&known->bounds, search->context->sets, &value))

@@ -200,12 +200,15 @@ static struct error *start_at_end(struct search *search, uint32_t number)
         .result_block = FLOW_NONE};
     if (block->end == FLOW_RETURNS)
         return search_push(search, &state);
-    if (block->end == FLOW_UNKNOWN)
+    if (block->end == FLOW_UNKNOWN) {
+        search_note_pointer(search, &state, block, NULL);
         return search_add_outcome(search, &state);
+    }
     // A tail call: the callee's results are this function's.
     const struct summary *callee = search->context->callee(search->context->data, block->callee);
     if (callee != NULL && callee->open)
         return NULL;
+    search_note_pointer(search, &state, block, callee);
     if (callee == NULL || callee->outcomes.count == 0)
         return search_add_outcome(search, &state);
     for (size_t i = 0; i < callee->outcomes.count; i++)

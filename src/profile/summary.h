@@ -46,6 +46,7 @@ struct summary {
     ARRAY(struct return_outcome) outcomes;
     bool done, cut; // cut: the budget was not enough
     bool open;      // recursion: the function is still being searched, and outcomes will follow
+    bool through_pointer; // a result is that of a function which is called through a pointer
 };
 void summary_deinit(struct summary *summary);
 // Frees memory that is reserved for more outcomes.

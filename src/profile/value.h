@@ -101,6 +101,11 @@ struct bounds {
     bool outside;
     bool wide; // all 64 bits were compared
 };
+// Whether the value is NULL.
+static inline bool bounds_say_null(const struct bounds *bounds)
+{
+    return !bounds->outside && bounds->wide && bounds->low == 0 && bounds->high == 0;
+}
 // Whether no value satisfies both.
 bool bounds_exclude(const struct bounds *a, const struct bounds *b);
 bool bounds_allow(const struct bounds *bounds, const struct error_sets *sets,

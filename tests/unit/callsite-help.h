@@ -30,6 +30,9 @@ static bool failures(void *data, uint32_t import, struct site_failures *ret_fail
         {"unlink", {-1}, 1, SITE_SUCCESS_ZERO},        {"strtol", {0}, 1, SITE_SUCCESS_ANY},
         {"select", {-1, -2, -3}, 3, SITE_SUCCESS_ANY}, {"dup", {-1}, 1, SITE_SUCCESS_VALUE},
         {"fwrite", {0}, 1, SITE_SUCCESS_LENGTH},       {"waitpid", {-1}, 1, SITE_SUCCESS_LENGTH},
+        {"fdopen", {0}, 1, SITE_SUCCESS_POINTER},      {"rmdir", {-1}, 1, SITE_SUCCESS_ZERO},
+        {"lseek", {-1}, 1, SITE_SUCCESS_POSITION},     {"getppid", {-1}, 1, SITE_SUCCESS_ANY},
+        {"closedir", {-1}, 1, SITE_SUCCESS_ZERO},
     };
     const struct flow_image *image = data;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

@@ -544,6 +544,81 @@ APART int repeated_and_checked(int child)
     return got < 0 ? step(1) : step(child);
 }
 
+// Several results are gathered, and checked together.
+APART int gathered(const char *name, const char *other)
+{
+    int wrong = step(1);
+    wrong |= unlink(name);
+    wrong |= rmdir(other);
+    if (wrong)
+        return step(5);
+    return 2;
+}
+// The position that was asked for is 0.
+APART int to_beginning(int fd)
+{
+    if (lseek(fd, 0, SEEK_SET) != 0)
+        return step(3);
+    return 5;
+}
+// The position decides, and a failure is below it.
+APART int far_enough(int fd)
+{
+    if (lseek(fd, 0, SEEK_END) < 3)
+        return step(3);
+    return 5;
+}
+// Success is the buffer that was passed.
+APART int same_line(FILE *file)
+{
+    char line[64];
+    int count = step(0);
+    while (fgets(line, sizeof line, file) == line)
+        count += line[0];
+    return step(count);
+}
+// Another function compares the variable before it uses it.
+static FILE *kept_file;
+APART int opens_kept(const char *name)
+{
+    kept_file = fdopen(step(3), name);
+    return step(3);
+}
+APART int uses_kept(void)
+{
+    if (kept_file == NULL)
+        return step(4);
+    return fgetc(kept_file);
+}
+// The wrapper returns -1 also for results that are none of the failures.
+APART int worked(void)
+{
+    if (getppid() == 0)
+        return 0;
+    if (errno == ENOSYS)
+        return step(1);
+    return -1;
+}
+APART int asks_wrapper(void)
+{
+    int result = worked();
+    if (result < 0)
+        return step(7);
+    return result != 0 ? step(2) : 3;
+}
+// Nothing is returned: what is left in the register at the end is the result of closedir().
+APART void walks(const char *name, volatile char *end, int depth)
+{
+    DIR *directory = opendir(name);
+    if (directory == NULL)
+        return;
+    if (depth != 0)
+        walks(name, end, depth - 1);
+    closedir(directory);
+    if (end != NULL)
+        *end = '/';
+}
+
 int unknown_caller(const char *name)
 {
     step(1);
@@ -564,5 +639,7 @@ int main(int argc, char **argv)
            stored_global(*argv) + stored_out(argv, 3) + wrong_constant(*argv) + wrong_end(3) +
            wrong_null(3) + child_only() + partly() + in_array(*argv, NULL) +
            in_structures(*argv, NULL) + in_other_element(*argv, NULL) + gets_it_back(*argv) +
-           until_child(3) + only_repeated(3) + repeated_and_checked(3);
+           until_child(3) + only_repeated(3) + repeated_and_checked(3) +
+           gathered(argv[0], argv[1]) + to_beginning(3) + asks_wrapper() + far_enough(3) +
+           opens_kept(*argv) + uses_kept() + same_line(stdin) + (walks(*argv, NULL, 3), 1);
 }

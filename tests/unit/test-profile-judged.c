@@ -145,6 +145,13 @@ static const char source[] =
     "    if (list->next == NULL) { say(\"end\"); return NULL; }\n"
     "    say(\"one\"); return \"label\";\n"
     "}\n"
+    "int spin(struct list *list) {\n" // what is called is not known
+    "    sink = 4;\n"
+    "    return ((int (*)(struct list *))list->done)(list);\n"
+    "}\n"
+    "int spin_twice(struct list *list) { sink = 5; return spin(list) == 0 ? 0 : spin(list); }\n"
+    "int spin_checked(struct list *list) { return spin(list) == 0 ? 7 : 8; }\n" // what it returns
+                                                                                // is
     "int bits(struct list *list, int n) {\n" // how many there are may be 0
     "    if (list->numbers == NULL) return 0;\n"
     "    return n * 64 + list->numbers[n];\n"
@@ -235,6 +242,15 @@ static void expect_effects(const struct profile *profile, const char *name, unsi
     }
 }
 
+// Whether it is said that nothing is known.
+static void expect_unknown(const struct profile *profile, const char *name, bool wanted)
+{
+    expect(profile, name, "");
+    for (size_t i = 0; i < profile->functions.count; i++)
+        if (strcmp(profile_text(profile, profile->functions.items[i].name), name) == 0)
+            assert_int_equal(profile->functions.items[i].unknown != 0, wanted);
+}
+
 static void profile_of(const char *compiler, const char *directory, char *path, size_t size,
                        struct batch_item *item)
 {
@@ -279,6 +295,10 @@ static void check(const char *compiler, const char *directory)
     if (strncmp(compiler, "gcc", 3) == 0)
         expect(&item.profile, "label", "0");
     expect(&item.profile, "bits", "");
+    expect_unknown(&item.profile, "bits", false);
+    expect_unknown(&item.profile, "spin", true);
+    expect_unknown(&item.profile, "spin_twice", true);
+    expect_unknown(&item.profile, "spin_checked", false);
     unlink(path);
 }
 

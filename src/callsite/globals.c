@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Looks for comparisons of global variables: of memory with a number, or of a register that was
+// loaded shortly before.
+#include "callsite/globals.h"
+
+#include "base/cleanup.h"
+
+#include <stdlib.h>
+
+#define NEAR 4 // instructions from the load to the comparison
+
+void compared_globals_deinit(struct compared_globals *globals)
+{
+    ARRAY_DEINIT(&globals->items);
+}
+
+static bool is_global(const struct isa_insn *insn)
+{
+    return (insn->flags & (ISA_MEMORY | ISA_THREAD)) == ISA_MEMORY && insn->base == ISA_PC &&
+           insn->index == ISA_NONE;
+}
+
+// The number that an instruction compares a register with. A test is a comparison with 0.
+static bool compares(const struct isa_insn *insn, uint8_t reg, int64_t *ret_number)
+{
+    *ret_number = insn->kind == ISA_TEST ? 0 : insn->value;
+    if (insn->src != reg || (insn->flags & ISA_MEMORY) != 0)
+        return false;
+    return insn->kind == ISA_TEST ? insn->dst == reg
+                                  : insn->kind == ISA_COMPARE && insn->dst == ISA_NONE;
+}
+
+static struct error *add(struct compared_globals *globals, uint64_t address, int64_t number)
+{
+    struct compared_global *added = ARRAY_ADD(&globals->items);
+    if (added == NULL)
+        return error_no_memory();
+    *added = (struct compared_global){address, number};
+    return NULL;
+}
+
+static struct error *find_in_block(const struct flow_image *image, const struct flow_block *block,
+                                   struct compared_globals *globals)
+{
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct isa_insn *insn = &image->insns.items[block->first + i];
+        if (!is_global(insn))
+            continue;
+        if (insn->kind == ISA_COMPARE && insn->src == ISA_NONE && insn->dst == ISA_NONE)
+            TRY(add(globals, (uint64_t)insn->displacement, insn->value));
+        for (uint32_t k = i + 1; insn->kind == ISA_LOAD && k < block->count && k <= i + NEAR; k++) {
+            int64_t number;
+            if (compares(&image->insns.items[block->first + k], insn->dst, &number))
+                TRY(add(globals, (uint64_t)insn->displacement, number));
+            if ((image->insns.items[block->first + k].writes >> insn->dst & 1) != 0)
+                break;
+        }
+    }
+    return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct compared_global *left = a, *right = b;
+    if (left->address != right->address)
+        return left->address < right->address ? -1 : 1;
+    return (left->number > right->number) - (left->number < right->number);
+}
+
+struct error *compared_globals_find(const struct flow_image *image,
+                                    struct compared_globals *globals)
+{
+    for (size_t i = 0; i < image->blocks.count && !globals->found; i++)
+        TRY(find_in_block(image, &image->blocks.items[i], globals));
+    if (!globals->found && globals->items.count != 0)
+        qsort(globals->items.items, globals->items.count, sizeof *globals->items.items, compare);
+    globals->found = true;
+    return NULL;
+}
+
+bool compared_globals_has(const struct compared_globals *globals, uint64_t address, int64_t number)
+{
+    const struct compared_global wanted = {address, number};
+    return globals->items.count != 0 && bsearch(&wanted, globals->items.items, globals->items.count,
+                                                sizeof wanted, compare) != NULL;
+}

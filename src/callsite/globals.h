@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which global variables of a module are compared with which numbers, anywhere in it.
+#ifndef ORDEAL_CALLSITE_GLOBALS_H
+#define ORDEAL_CALLSITE_GLOBALS_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "flow/image.h"
+
+struct compared_global {
+    uint64_t address;
+    int64_t number;
+};
+
+struct compared_globals {
+    ARRAY(struct compared_global) items; // sorted
+    bool found;                          // it was filled in
+};
+void compared_globals_deinit(struct compared_globals *globals);
+// Fills it in, unless that was done before.
+_must_check_ struct error *compared_globals_find(const struct flow_image *image,
+                                                 struct compared_globals *globals);
+bool compared_globals_has(const struct compared_globals *globals, uint64_t address, int64_t number);
+
+#endif
