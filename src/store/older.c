@@ -12,10 +12,10 @@
 
 #include <string.h>
 
-#define VERSION_WITH_FACTS                                                                         \
-    6 // the version that introduced columns for what older ones said in sentences
-#define VERSION_WITH_DAMAGE 7 // trials say whether their numbers can be true; findings whether they
-                              // are carried over from an earlier campaign
+// Versions that introduced columns: for what older ones said in sentences; for damaged trials and
+// findings that were carried over.
+#define VERSION_WITH_FACTS  6
+#define VERSION_WITH_DAMAGE 7
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
