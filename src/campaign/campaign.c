@@ -200,13 +200,15 @@ static struct error *warn_of_unmarked(struct campaign *campaign,
 // the report must know.
 static struct error *compare_program(struct campaign *campaign)
 {
-    _cleanup_free_ char *program = NULL, *changed = NULL;
+    _cleanup_free_ char *program = NULL;
+    _cleanup_(subject_change_deinit) struct subject_change change = {0};
     TRY(subject_program(campaign->definition, &program));
-    TRY(subject_program_changed(campaign->row.program, program, &changed));
-    if (changed == NULL)
+    TRY(subject_program_compare(campaign->row.program, program, &change));
+    if (change.sentence == NULL)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(buffer_printf(&text, "%s: trials from before and after are in one campaign", changed));
+    TRY(buffer_printf(&text, "%s: trials from before and after are in one campaign",
+                      change.sentence));
     return campaign_warn(campaign, text.data);
 }
 

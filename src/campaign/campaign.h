@@ -64,8 +64,14 @@ _must_check_ struct error *campaign_find_unfinished(struct store *store, int64_t
 _must_check_ struct error *campaign_compare(struct store *store, int64_t id,
                                             const struct definition *definition);
 
+enum build_state { BUILD_SAME, BUILD_DIFFERS, BUILD_UNKNOWN };
+
 struct replay_end {
     enum verdict before;
+    // The program of the command, and the modules that the fault names by address:
+    enum build_state build;
+    char *build_id_before, *build_id_now; // of the program; NULL if there is none
+    bool by_address; // the fault is aimed at an address, which means something in one build only
     uint64_t times, repeated; // repeated: same verdict and same cause
     uint64_t verdicts[VERDICTS];
     char *reason;  // of the last run

@@ -15,8 +15,10 @@
 #include "oracle/reference.h"
 #include "store/cause.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct replay {
@@ -70,6 +72,72 @@ static struct error *add_warning(struct replay_end *end, const char *sentence)
     return NULL;
 }
 
+// A module that a spec names by an address in it: MODULE+0xOFFSET. `*at` is where to look, and
+// after it then. False: there is none.
+static bool next_module(const char **at, char *ret_path, size_t size)
+{
+    for (const char *plus; (plus = strstr(*at, "+0x")) != NULL;) {
+        const char *start = plus;
+        while (start > *at && strchr("(, ", start[-1]) == NULL)
+            start--;
+        *at = plus + 1;
+        if (*start != '/' || (size_t)(plus - start) >= size)
+            continue;
+        memcpy(ret_path, start, (size_t)(plus - start));
+        ret_path[plus - start] = '\0';
+        return true;
+    }
+    return false;
+}
+
+// The store has no build IDs of modules. One that was written after the campaign began is another
+// one, or may be.
+static struct error *compare_modules(const struct replay *replay, const char *program,
+                                     struct replay_end *end)
+{
+    char path[PATH_MAX];
+    for (const char *at = replay->trial.spec; next_module(&at, path, sizeof path);) {
+        struct stat facts;
+        end->by_address = true;
+        if (program != NULL && strcmp(path, program) == 0)
+            continue;
+        bool there = stat(path, &facts) == 0;
+        if (there && facts.st_mtim.tv_sec <= replay->campaign.created_s)
+            continue;
+        _cleanup_(buffer_deinit) struct buffer text = {0};
+        TRY(buffer_printf(&text,
+                          there ? "%s was written anew since the campaign began, and may be "
+                                  "another build"
+                                : "%s can no longer be found",
+                          path));
+        TRY(add_warning(end, text.data));
+        if (end->build == BUILD_SAME)
+            end->build = BUILD_UNKNOWN;
+    }
+    return NULL;
+}
+
+// The path in what subject_program() returns.
+static const char *path_of(const char *program)
+{
+    const char *path = program != NULL ? strchr(program, '/') : NULL;
+    return path;
+}
+
+static struct error *compare_builds(const struct replay *replay, struct replay_end *end)
+{
+    _cleanup_free_ char *program = NULL;
+    _cleanup_(subject_change_deinit) struct subject_change change = {0};
+    TRY(subject_program(&replay->definition, &program));
+    TRY(subject_program_compare(replay->campaign.program, program, &change));
+    end->build = change.build;
+    end->build_id_before = TAKE(change.build_id_before);
+    end->build_id_now = TAKE(change.build_id_now);
+    if (change.sentence != NULL)
+        TRY(add_warning(end, change.sentence));
+    return compare_modules(replay, path_of(replay->campaign.program), end);
+}
+
 // Warns of differences that are known before anything runs.
 static struct error *compare_circumstances(const struct replay *replay, struct replay_end *end)
 {
@@ -79,10 +147,7 @@ static struct error *compare_circumstances(const struct replay *replay, struct r
                  ORDEAL_VERSION, replay->campaign.version);
         TRY(add_warning(end, sentence));
     }
-    _cleanup_free_ char *program = NULL, *changed = NULL;
-    TRY(subject_program(&replay->definition, &program));
-    TRY(subject_program_changed(replay->campaign.program, program, &changed));
-    return changed != NULL ? add_warning(end, changed) : NULL;
+    return compare_builds(replay, end);
 }
 
 static struct error *compare_plan(const struct replay *replay, uint64_t hash,
@@ -197,6 +262,8 @@ void replay_end_deinit(struct replay_end *end)
 {
     free(end->reason);
     free(end->warning);
+    free(end->build_id_before);
+    free(end->build_id_now);
     environment_comparison_deinit(&end->environment);
     *end = (struct replay_end){0};
 }
@@ -261,6 +328,10 @@ struct error *campaign_debug(struct store *store, int64_t trial,
     _cleanup_(freep_shooting) struct shooting *shooting = NULL;
     _cleanup_(freep_relay) struct relay *relay = NULL;
     TRY(replay_load(&replay, store, trial));
+    _cleanup_(replay_end_deinit) struct replay_end end = {0};
+    TRY(compare_builds(&replay, &end));
+    if (end.warning != NULL && control->warn != NULL)
+        control->warn(control->data, end.warning);
     TRY(shooting_new(&replay.definition, replay.injector, &shooting));
     TRY(warn_of_environment(&replay, store, control));
     enum sandbox_kind kind = sandbox_kind(shooting_sandbox(shooting));

@@ -166,27 +166,65 @@ static bool same(const char *a, int a_size, const char *b, int b_size)
     return a_size == b_size && memcmp(a, b, (size_t)a_size) == 0;
 }
 
-// A program that was rebuilt to the same bytes is the same. Without a build ID, only its size and
-// time can tell.
-struct error *subject_program_changed(const char *then, const char *now, char **ret_sentence)
+static struct error *copy_build_id(const char *text, int size, char **ret_text)
+{
+    if (size == 1 && text[0] == '-')
+        return NULL;
+    *ret_text = strndup(text, (size_t)size);
+    return *ret_text == NULL ? error_no_memory() : NULL;
+}
+
+static struct error *compare_facts(const struct program_facts *before,
+                                   const struct program_facts *after, struct subject_change *change,
+                                   struct buffer *text)
+{
+    bool same_size = same(before->size, before->size_size, after->size, after->size_size);
+    bool same_time = same(before->time, before->time_size, after->time, after->time_size);
+    TRY(copy_build_id(before->build_id, before->build_id_size, &change->build_id_before));
+    TRY(copy_build_id(after->build_id, after->build_id_size, &change->build_id_now));
+    bool has_build_id = change->build_id_before != NULL || change->build_id_now != NULL;
+    change->build = BUILD_DIFFERS;
+    if (strcmp(before->path, after->path) != 0)
+        return buffer_printf(text, "the command runs %s now, not %s", after->path, before->path);
+    if (!same(before->build_id, before->build_id_size, after->build_id, after->build_id_size))
+        return buffer_printf(text,
+                             "%s has been built anew since (its build ID differs: it was %s and is "
+                             "%s)",
+                             before->path,
+                             change->build_id_before != NULL ? change->build_id_before : "none",
+                             change->build_id_now != NULL ? change->build_id_now : "none");
+    if (!same_size)
+        return buffer_printf(text, "%s has changed since (its size differs)", before->path);
+    change->build = has_build_id || same_time ? BUILD_SAME : BUILD_UNKNOWN;
+    if (change->build == BUILD_SAME)
+        return NULL;
+    return buffer_printf(text,
+                         "%s was written anew since, and cannot be told from another build: it has "
+                         "no build ID (link it with --build-id)",
+                         before->path);
+}
+
+struct error *subject_program_compare(const char *then, const char *now,
+                                      struct subject_change *ret_change)
 {
     struct program_facts before, after;
-    struct buffer text = {0};
-    *ret_sentence = NULL;
-    if (then == NULL || !read_facts(then, &before))
-        return NULL;
-    if (now == NULL || !read_facts(now, &after)) {
-        TRY(buffer_printf(&text, "%s can no longer be found", before.path));
-    } else if (strcmp(before.path, after.path) != 0) {
-        TRY(buffer_printf(&text, "the command runs %s now, not %s", after.path, before.path));
-    } else if (!same(before.build_id, before.build_id_size, after.build_id, after.build_id_size)) {
-        TRY(buffer_printf(&text, "%s has been built anew since (its build ID differs)",
-                          before.path));
-    } else if (!same(before.size, before.size_size, after.size, after.size_size) ||
-               (before.build_id[0] == '-' &&
-                !same(before.time, before.time_size, after.time, after.time_size))) {
-        TRY(buffer_printf(&text, "%s has changed since (its size or time differs)", before.path));
+    _cleanup_(subject_change_deinit) struct subject_change change = {.build = BUILD_UNKNOWN};
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (then != NULL && read_facts(then, &before)) {
+        if (now == NULL || !read_facts(now, &after))
+            TRY(buffer_printf(&text, "%s can no longer be found", before.path));
+        else
+            TRY(compare_facts(&before, &after, &change, &text));
     }
-    *ret_sentence = text.data;
+    change.sentence = TAKE(text.data);
+    *ret_change = change;
+    change = (struct subject_change){0};
     return NULL;
+}
+
+void subject_change_deinit(struct subject_change *change)
+{
+    free(TAKE(change->build_id_before));
+    free(TAKE(change->build_id_now));
+    free(TAKE(change->sentence));
 }

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "campaign/campaign.h"
 #include "definition/definition.h"
 
 // Parses a definition of a store or written by definition_write(), puts in the secrets that it
@@ -21,9 +22,17 @@ _must_check_ struct error *subject_command(const struct definition *definition, 
 _must_check_ struct error *subject_machine(char **ret_text);
 // The program that the command runs: "SIZE MTIME BUILD-ID PATH". NULL if it cannot be found.
 _must_check_ struct error *subject_program(const struct definition *definition, char **ret_text);
-// A sentence about how the program has changed, or NULL if it is the same. `then` and `now` may be
-// NULL.
-_must_check_ struct error *subject_program_changed(const char *then, const char *now,
-                                                   char **ret_sentence);
+
+// Whether the program is the one that it was. A program that was rebuilt to the same bytes is the
+// same. Without a build ID, only its size and time can tell.
+struct subject_change {
+    enum build_state build;
+    char *build_id_before, *build_id_now; // NULL: it has none, or is not known
+    char *sentence;                       // what has changed, or NULL
+};
+// `then` and `now` are of subject_program(), and may be NULL.
+_must_check_ struct error *subject_program_compare(const char *then, const char *now,
+                                                   struct subject_change *ret_change);
+void subject_change_deinit(struct subject_change *change);
 
 #endif

@@ -17,6 +17,8 @@ void orphans_adopt(struct orphans *orphans)
         return;
     struct error *error = processes_children(&orphans->children);
     orphans->known = error == NULL;
+    if (error != NULL)
+        prctl(PR_SET_CHILD_SUBREAPER, orphans->were_adopted);
     error_free(error);
 }
 

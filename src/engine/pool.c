@@ -357,10 +357,12 @@ static struct error *pool_withdraw(void *self)
     size_t kept = 0;
     for (size_t i = 0; i < pool->again.count; i++) {
         struct pool_job *job = &pool->again.items[i];
-        if (job->deaths == 0)
-            TRY(add_lost(pool, job, NULL));
-        else
+        if (job->deaths != 0) {
             pool->again.items[kept++] = *job;
+            continue;
+        }
+        TRY(add_lost(pool, job, NULL));
+        pool_job_deinit(job);
     }
     pool->again.count = kept;
     return NULL;

@@ -200,31 +200,38 @@ static void test_simpler(void **state)
     assert_true(finding_is_simpler(&group, &result));
 }
 
-static void changed_is(const char *then, const char *now, const char *expected)
+static void changed_is(const char *then, const char *now, enum build_state build,
+                       const char *expected)
 {
-    char *sentence;
-    ok(subject_program_changed(then, now, &sentence));
+    struct subject_change change;
+    ok(subject_program_compare(then, now, &change));
+    assert_int_equal(change.build, build);
     if (expected == NULL)
-        assert_null(sentence);
+        assert_null(change.sentence);
     else
-        assert_string_equal(sentence, expected);
-    free(sentence);
+        assert_string_equal(change.sentence, expected);
+    subject_change_deinit(&change);
 }
 
 static void test_program(void **state)
 {
-    changed_is(NULL, "1 2 ab /bin/x y", NULL);
-    changed_is("1 2 ab /bin/x y", "1 2 ab /bin/x y", NULL);
-    changed_is("1 2 ab /bin/x y", "1 3 ab /bin/x y", NULL); // the same bytes, copied
-    changed_is("1 2 ab /bin/x y", "1 2 cd /bin/x y",
-               "/bin/x y has been built anew since (its build ID differs)");
-    changed_is("1 2 - /bin/x", "1 3 - /bin/x",
-               "/bin/x has changed since (its size or time differs)");
-    changed_is("1 2 ab /bin/x", "2 2 ab /bin/x",
-               "/bin/x has changed since (its size or time differs)");
-    changed_is("1 2 ab /bin/x", NULL, "/bin/x can no longer be found");
-    changed_is("1 2 ab /bin/x", "1 2 ab /bin/y", "the command runs /bin/y now, not /bin/x");
-    changed_is("rubbish", "1 2 ab /bin/y", NULL);
+    changed_is(NULL, "1 2 ab /bin/x y", BUILD_UNKNOWN, NULL);
+    changed_is("1 2 ab /bin/x y", "1 2 ab /bin/x y", BUILD_SAME, NULL);
+    changed_is("1 2 ab /bin/x y", "1 3 ab /bin/x y", BUILD_SAME, NULL); // the same bytes, copied
+    changed_is("1 2 - /bin/x y", "1 2 - /bin/x y", BUILD_SAME, NULL);
+    changed_is("1 2 ab /bin/x y", "1 2 cd /bin/x y", BUILD_DIFFERS,
+               "/bin/x y has been built anew since (its build ID differs: it was ab and is cd)");
+    changed_is("1 2 ab /bin/x", "1 2 - /bin/x", BUILD_DIFFERS,
+               "/bin/x has been built anew since (its build ID differs: it was ab and is none)");
+    changed_is("1 2 - /bin/x", "1 3 - /bin/x", BUILD_UNKNOWN,
+               "/bin/x was written anew since, and cannot be told from another build: it has no "
+               "build ID (link it with --build-id)");
+    changed_is("1 2 ab /bin/x", "2 2 ab /bin/x", BUILD_DIFFERS,
+               "/bin/x has changed since (its size differs)");
+    changed_is("1 2 ab /bin/x", NULL, BUILD_UNKNOWN, "/bin/x can no longer be found");
+    changed_is("1 2 ab /bin/x", "1 2 ab /bin/y", BUILD_DIFFERS,
+               "the command runs /bin/y now, not /bin/x");
+    changed_is("rubbish", "1 2 ab /bin/y", BUILD_UNKNOWN, NULL);
 }
 
 static void test_texts(void **state)

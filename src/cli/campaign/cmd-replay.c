@@ -121,6 +121,30 @@ static void add_environment(struct json_builder *builder, json_t *root,
     add_names(builder, object, "unknown", &environment->unknown);
 }
 
+// What another build means for what is printed.
+static const char *build_hint(const struct replay_end *end)
+{
+    if (end->build == BUILD_SAME)
+        return NULL;
+    if (end->by_address)
+        return "the fault is aimed at an address of the build that the campaign tested, which may "
+               "be "
+               "another place now, or none; to see the finding as it was, replay it with that "
+               "build, and to test the new one, run the campaign again";
+    return "the fault is injected into the same function at the same call as then, but the new "
+           "build "
+           "may make other calls, and lines and addresses of the finding are those of the build "
+           "that "
+           "the campaign tested; to see the finding as it was, replay it with that build";
+}
+
+static const char *build_word(enum build_state build)
+{
+    static const char *const words[] = {
+        [BUILD_SAME] = "same", [BUILD_DIFFERS] = "differs", [BUILD_UNKNOWN] = "cannot tell"};
+    return words[build];
+}
+
 static struct error *put_json(int64_t trial, const struct replay_end *end, struct buffer *text)
 {
     _cleanup_(json_release) json_t *root = json_object();
@@ -139,6 +163,11 @@ static struct error *put_json(int64_t trial, const struct replay_end *end, struc
     add_environment(&builder, root, &end->environment);
     if (end->reason != NULL)
         json_add_string(&builder, root, "reason", end->reason);
+    json_add_string(&builder, root, "build", build_word(end->build));
+    if (end->build_id_before != NULL)
+        json_add_string(&builder, root, "build_id_before", end->build_id_before);
+    if (end->build_id_now != NULL)
+        json_add_string(&builder, root, "build_id_now", end->build_id_now);
     if (end->warning != NULL)
         json_add_string(&builder, root, "warning", end->warning);
     return json_write(&builder, root, text);
@@ -154,8 +183,11 @@ static struct error *replay(const struct settings *settings, struct store *store
     TRY(progress_new(settings->quiet || times == 1, &progress));
     const struct campaign_control *control = progress_control(progress);
     TRY(campaign_replay(store, trial, times, control, ret_end));
+    const char *hint = build_hint(ret_end);
     if (ret_end->warning != NULL && !settings->json)
         control->warn(control->data, ret_end->warning);
+    if (hint != NULL && ret_end->warning != NULL && !settings->json)
+        control->warn(control->data, hint);
     return NULL;
 }
 
