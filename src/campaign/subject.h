@@ -8,8 +8,9 @@
 #include "base/error.h"
 #include "definition/definition.h"
 
-// Parses a definition written by definition_write(), and adds to the ignored files those of the store
-// and those that stdout and stderr go to. They may be in the working directory and change all the time.
+// Parses a definition written by definition_write(), and adds to the ignored files those of the
+// store and those that stdout and stderr go to. They may be in the working directory and change all
+// the time.
 _must_check_ struct error *subject_definition(const char *text, const char *store_path,
                                               struct definition *ret_definition);
 
