@@ -238,6 +238,8 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return (struct rating){error && !picture->narrow ? 35 : 0, FAILURE_SETS_ERRNO};
     if (error && picture->other)
         return (struct rating){picture->wide ? 80 : picture->narrow ? 25 : 55, FAILURE_SETS_ERRNO};
+    if (picture->other && !picture->positive && !after && (picture->hints & HINT_MADE_COUNT) != 0)
+        return (struct rating){30, FAILURE_NULL}; // what is counted may be none
     if (picture->other && !picture->positive)
         return (struct rating){asks                   ? 20
                                : picture->wide        ? 62
@@ -247,6 +249,20 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
                                                       : 45,
                                FAILURE_NULL};
     return (struct rating){0, FAILURE_NULL};
+}
+
+// Whether codes have the number of a component in their upper half, the same for all.
+static bool has_source(const struct picture *picture, int64_t number)
+{
+    if (number > INT32_MAX || (number & 0xffff) > LARGEST_CODE || (number & 0xffff) == 0)
+        return false;
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct value *result = &picture->summary->outcomes.items[i].result;
+        if (result->kind == VALUE_CONSTANT && result->number != 0 &&
+            result->number >> 16 != number >> 16)
+            return false;
+    }
+    return true;
 }
 
 static struct rating judge_positive(const struct picture *picture,
@@ -270,6 +286,8 @@ static struct rating judge_positive(const struct picture *picture,
     if (picture->negative)
         return (struct rating){sets_errno(outcome) && !picture->negative_sets_errno ? 40 : 0,
                                FAILURE_SETS_ERRNO};
+    if (number > LARGEST_CODE && !picture->wide && has_source(picture, number))
+        return (struct rating){60, FAILURE_CODE};
     if (number > LARGEST_CODE || (picture->wide && !sets_errno(outcome)) || picture->asks)
         return (struct rating){20, FAILURE_CODE};
     if (number == 1 && picture->distinct_positive == 1)

@@ -108,10 +108,11 @@ static unsigned made_by(const struct isa_insn *insn)
         return insn->base == ISA_PC ? HINT_MADE_ADDRESS | HINT_MADE_WIDE
                : insn->width == 8   ? HINT_MADE_WIDE
                                     : HINT_MADE_NARROW;
+    case ISA_SUBTRACT:
+        return HINT_MADE_COUNT | (insn->width == 8 ? HINT_MADE_WIDE : HINT_MADE_NARROW);
     case ISA_COPY:
     case ISA_LOAD:
     case ISA_ADD:
-    case ISA_SUBTRACT:
     case ISA_SELECT:
         return insn->width == 8 ? HINT_MADE_WIDE : HINT_MADE_NARROW;
     default:

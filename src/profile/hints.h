@@ -27,6 +27,7 @@ enum hint {
     HINT_CALLED_OFTEN = 1 << 17, // there are more than two callers
     HINT_REPORTS = 1 << 18,      // its name says that it reports errors, and its result is not used
     HINT_ALLOCATES = 1 << 19,    // of a callee: it returns new memory, or NULL and ENOMEM
+    HINT_MADE_COUNT = 1 << 21,   // a difference is put into it
     HINT_FLOAT = 1 << 20,        // a floating-point number is put into its result
 };
 

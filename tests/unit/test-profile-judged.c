@@ -152,6 +152,16 @@ static const char source[] =
     "int spin_twice(struct list *list) { sink = 5; return spin(list) == 0 ? 0 : spin(list); }\n"
     "int spin_checked(struct list *list) { return spin(list) == 0 ? 7 : 8; }\n" // what it returns
                                                                                 // is
+    "unsigned component(struct list *list, int n) {\n" // codes are, with a source above them
+    "    if (list->next == NULL) return 0x1000042;\n"
+    "    if (!keep(list, n)) return 0x1000056;\n"
+    "    sink = n; return 0;\n"
+    "}\n"
+    "size_t span(const char *from, const char *to) {\n" // nothing may be between them
+    "    while (from < to && *from == 7) from++;\n"
+    "    if (*from == 8) { say(\"none\"); return 0; }\n"
+    "    return to - from;\n"
+    "}\n"
     "int bits(struct list *list, int n) {\n" // how many there are may be 0
     "    if (list->numbers == NULL) return 0;\n"
     "    return n * 64 + list->numbers[n];\n"
@@ -295,6 +305,8 @@ static void check(const char *compiler, const char *directory)
     if (strncmp(compiler, "gcc", 3) == 0)
         expect(&item.profile, "label", "0");
     expect(&item.profile, "bits", "");
+    expect(&item.profile, "component", "16777302 16777282");
+    expect(&item.profile, "span", "");
     expect_unknown(&item.profile, "bits", false);
     expect_unknown(&item.profile, "spin", true);
     expect_unknown(&item.profile, "spin_twice", true);
