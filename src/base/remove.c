@@ -3,8 +3,8 @@
 #include "base/remove.h"
 
 #include "base/cleanup.h"
+#include "base/tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,8 +14,6 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-
-static struct error *remove_entries(int directory);
 
 // Opens a directory that is in the same mount. The source of a bind mount must stay, and device
 // numbers do not tell a bind mount from its surroundings.
@@ -33,7 +31,8 @@ static bool unmount(int directory, const char *name)
     return directory != AT_FDCWD && umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0;
 }
 
-static struct error *remove_directory(int directory, const char *name)
+// Opens a directory whose entries are to be removed.
+static struct error *open_to_remove(int directory, const char *name, int *ret_below)
 {
     int below = open_below(directory, name);
     while (below < 0 && errno == EXDEV) {
@@ -46,39 +45,39 @@ static struct error *remove_directory(int directory, const char *name)
     if (below < 0)
         return error_from_errno(errno, "cannot open %s to remove it", name);
     fchmod(below, 0700);
-    TRY(remove_entries(below));
-    if (unlinkat(directory, name, AT_REMOVEDIR) < 0)
+    *ret_below = below;
+    return NULL;
+}
+
+static struct error *remove_entry(void *data, const struct tree_directory *directory,
+                                  const char *name, struct tree_directory *below)
+{
+    int result;
+    do
+        result = unlinkat(directory->sides[0], name, 0);
+    while (result < 0 && errno == EBUSY && unmount(directory->sides[0], name));
+    if (result == 0 || errno == ENOENT)
+        return NULL;
+    if (errno == EISDIR || errno == EPERM)
+        return open_to_remove(directory->sides[0], name, &below->sides[0]);
+    return error_from_errno(errno, "cannot remove %s", name);
+}
+
+static struct error *remove_empty(void *data, const struct tree_directory *parent, const char *name,
+                                  const struct tree_directory *directory)
+{
+    if (unlinkat(parent->sides[0], name, AT_REMOVEDIR) < 0)
         return error_from_errno(errno, "cannot remove %s", name);
     return NULL;
 }
 
-// Closes the descriptor.
-static struct error *remove_entries(int directory)
+static struct error *remove_directory(int directory, const char *name)
 {
-    DIR *stream = fdopendir(directory);
-    if (stream == NULL) {
-        int code = errno;
-        close(directory);
-        return error_from_errno(code, "cannot list a directory");
-    }
-    struct error *error = NULL;
-    for (struct dirent *entry; error == NULL && (entry = readdir(stream)) != NULL;) {
-        const char *name = entry->d_name;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-            continue;
-        int result;
-        do
-            result = unlinkat(dirfd(stream), name, 0);
-        while (result < 0 && errno == EBUSY && unmount(dirfd(stream), name));
-        if (result == 0 || errno == ENOENT)
-            continue;
-        if (errno == EISDIR || errno == EPERM)
-            error = remove_directory(dirfd(stream), name);
-        else
-            error = error_from_errno(errno, "cannot remove %s", name);
-    }
-    closedir(stream);
-    return error;
+    static const struct tree_visitor visitor = {remove_entry, remove_empty};
+    _cleanup_close_ int root = -1;
+    TRY(open_to_remove(directory, name, &root));
+    TRY(tree_walk(&(struct tree_directory){.sides = {root, -1}}, &visitor, NULL));
+    return remove_empty(NULL, &(struct tree_directory){.sides = {directory, -1}}, name, NULL);
 }
 
 struct error *remove_tree(const char *path)

@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/protected-files.h"
+#include "base/tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -46,6 +46,20 @@ static struct error *copy_content(int from, int to, const char *name)
     }
 }
 
+// Sets owner, group and mode. Where the owner is not allowed, the group alone may be.
+static struct error *copy_owner(int to, const char *name, const struct stat *status)
+{
+    if (fchown(to, status->st_uid, status->st_gid) < 0) {
+        if (errno != EPERM)
+            return error_from_errno(errno, "cannot give away %s", name);
+        if (fchown(to, (uid_t)-1, status->st_gid) < 0 && errno != EPERM)
+            return error_from_errno(errno, "cannot give away %s", name);
+    }
+    if (fchmod(to, status->st_mode & 07777) < 0)
+        return error_from_errno(errno, "cannot set the mode of %s", name);
+    return NULL;
+}
+
 static struct error *copy_file(int from_directory, int to_directory, const char *name,
                                const struct stat *status)
 {
@@ -60,11 +74,7 @@ static struct error *copy_file(int from_directory, int to_directory, const char 
     if (to < 0)
         return error_from_errno(errno, "cannot write %s", name);
     TRY(copy_content(from, to, name));
-    if (fchown(to, status->st_uid, status->st_gid) < 0 && errno != EPERM)
-        return error_from_errno(errno, "cannot give away %s", name);
-    if (fchmod(to, status->st_mode & 07777) < 0)
-        return error_from_errno(errno, "cannot set the mode of %s", name);
-    return NULL;
+    return copy_owner(to, name, status);
 }
 
 static struct error *copy_link(int from_directory, int to_directory, const char *name)
@@ -79,35 +89,49 @@ static struct error *copy_link(int from_directory, int to_directory, const char 
     return NULL;
 }
 
-static struct error *copy_entries(struct copying *copying, int from, int to);
-
-static struct error *copy_directory(struct copying *copying, int from_directory, int to_directory,
-                                    const char *name, const struct stat *status)
+static void copy_times(int to, const char *name, const struct stat *status)
 {
-    if (mkdirat(to_directory, name, 0700) < 0)
+    struct timespec times[2] = {status->st_atim, status->st_mtim};
+    utimensat(to, name, times, AT_SYMLINK_NOFOLLOW); // sockets and devices were not copied
+}
+
+// Makes the directory. It stays writable for us until its entries are copied.
+static struct error *begin_directory(struct copying *copying, const int sides[TREE_SIDES],
+                                     const char *name, const struct stat *status, int below[])
+{
+    if (mkdirat(sides[1], name, 0700) < 0)
         return error_from_errno(errno, "cannot make the directory %s", name);
-    int from = openat(from_directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    _cleanup_close_ int to =
-        openat(to_directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (from < 0 && errno != EACCES)
+    below[1] = openat(sides[1], name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (below[1] < 0)
         return error_from_errno(errno, "cannot open %s", name);
-    if (to < 0) {
-        close(from);
-        return error_from_errno(errno, "cannot open %s", name);
+    if (status->st_dev == copying->device) {
+        below[0] = openat(sides[0], name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (below[0] < 0 && errno != EACCES)
+            return error_from_errno(errno, "cannot open %s", name);
     }
-    if (from >= 0 && status->st_dev == copying->device)
-        TRY(copy_entries(copying, from, to));
-    else if (from >= 0)
-        close(from);
-    if (fchown(to, status->st_uid, status->st_gid) < 0 && errno != EPERM)
-        return error_from_errno(errno, "cannot give away %s", name);
-    if (fchmod(to, status->st_mode & 07777) < 0)
-        return error_from_errno(errno, "cannot set the mode of %s", name);
+    if (below[0] >= 0)
+        return NULL;
+    TRY(copy_owner(below[1], name, status));
+    copy_times(sides[1], name, status);
     return NULL;
 }
 
-static struct error *copy_one(struct copying *copying, int from, int to, const char *name)
+static struct error *end_directory(void *data, const struct tree_directory *parent,
+                                   const char *name, const struct tree_directory *directory)
 {
+    struct stat status;
+    if (fstat(directory->sides[0], &status) < 0)
+        return error_from_errno(errno, "cannot copy %s", name);
+    TRY(copy_owner(directory->sides[1], name, &status));
+    copy_times(parent->sides[1], name, &status);
+    return NULL;
+}
+
+static struct error *copy_one(void *data, const struct tree_directory *directory, const char *name,
+                              struct tree_directory *below)
+{
+    struct copying *copying = data;
+    int from = directory->sides[0], to = directory->sides[1];
     struct stat status;
     if (fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return NULL; // gone meanwhile
@@ -117,34 +141,16 @@ static struct error *copy_one(struct copying *copying, int from, int to, const c
         return error_new("%s is too large to be copied for every trial (more than %d files or %llu "
                          "GiB); run in a smaller directory",
                          copying->name, COPY_ENTRIES, COPY_BYTES >> 30);
+    if (S_ISDIR(status.st_mode))
+        return begin_directory(copying, directory->sides, name, &status, below->sides);
     if (S_ISREG(status.st_mode))
         TRY(copy_file(from, to, name, &status));
-    else if (S_ISDIR(status.st_mode))
-        TRY(copy_directory(copying, from, to, name, &status));
     else if (S_ISLNK(status.st_mode))
         TRY(copy_link(from, to, name));
     else if (S_ISFIFO(status.st_mode) && mkfifoat(to, name, status.st_mode & 07777) < 0)
         return error_from_errno(errno, "cannot make the pipe %s", name);
-    struct timespec times[2] = {status.st_atim, status.st_mtim};
-    utimensat(to, name, times, AT_SYMLINK_NOFOLLOW); // sockets and devices were not copied
+    copy_times(to, name, &status);
     return NULL;
-}
-
-// Closes `from`.
-static struct error *copy_entries(struct copying *copying, int from, int to)
-{
-    DIR *stream = fdopendir(from);
-    if (stream == NULL) {
-        int code = errno;
-        close(from);
-        return error_from_errno(code, "cannot list a directory");
-    }
-    struct error *error = NULL;
-    for (struct dirent *entry; error == NULL && (entry = readdir(stream)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            error = copy_one(copying, dirfd(stream), to, entry->d_name);
-    closedir(stream);
-    return error;
 }
 
 struct error *copy_tree(const char *from, const char *to)
@@ -153,19 +159,12 @@ struct error *copy_tree(const char *from, const char *to)
     struct stat status;
     if (mkdir(to, 0700) < 0)
         return error_from_errno(errno, "cannot make %s", to);
+    static const struct tree_visitor visitor = {copy_one, end_directory};
     _cleanup_close_ int target = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int source = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (target < 0 || source < 0 || fstat(source, &status) < 0) {
-        int code = errno;
-        if (source >= 0)
-            close(source);
-        return error_from_errno(code, "cannot copy %s", from);
-    }
+    _cleanup_close_ int source = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (target < 0 || source < 0 || fstat(source, &status) < 0)
+        return error_from_errno(errno, "cannot copy %s", from);
     copying.device = status.st_dev;
-    TRY(copy_entries(&copying, source, target));
-    if (fchmod(target, status.st_mode & 07777) < 0)
-        return error_from_errno(errno, "cannot set the mode of %s", to);
-    if (fchown(target, status.st_uid, status.st_gid) < 0 && errno != EPERM)
-        return error_from_errno(errno, "cannot give away %s", to);
-    return NULL;
+    TRY(tree_walk(&(struct tree_directory){.sides = {source, target}}, &visitor, &copying));
+    return copy_owner(target, to, &status);
 }

@@ -5,9 +5,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/protected-files.h"
+#include "base/tree.h"
 #include "sandbox/digest.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,6 +16,7 @@
 struct walk {
     const struct listing *known;
     bool copied;
+    dev_t device;
     uint64_t bytes; // that may still be read
     struct listing *listing;
 };
@@ -104,40 +105,25 @@ static struct error *add_entry(struct walk *walk, int directory, const char *nam
     return NULL;
 }
 
-static struct error *list_directory(struct walk *walk, int descriptor, const char *prefix,
-                                    dev_t device);
-
-static struct error *list_one(struct walk *walk, int directory, const char *name,
-                              const char *prefix, dev_t device)
+static struct error *list_one(void *data, const struct tree_directory *directory, const char *name,
+                              struct tree_directory *below)
 {
+    struct walk *walk = data;
     struct stat status;
-    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+    char path[PATH_MAX];
+    if (fstatat(directory->sides[0], name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return NULL; // gone meanwhile
-    _cleanup_(buffer_deinit) struct buffer path = {0};
-    TRY(buffer_printf(&path, "%s%s%s", prefix, prefix[0] == '\0' ? "" : "/", name));
-    TRY(add_entry(walk, directory, name, path.data, &status));
-    if (!S_ISDIR(status.st_mode) || status.st_dev != device)
+    if ((size_t)snprintf(path, sizeof path, "%s%s%s", directory->path,
+                         directory->path[0] == '\0' ? "" : "/", name) >= sizeof path)
         return NULL;
-    int below = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return below < 0 ? NULL : list_directory(walk, below, path.data, device);
-}
-
-// Closes the descriptor.
-static struct error *list_directory(struct walk *walk, int descriptor, const char *prefix,
-                                    dev_t device)
-{
-    DIR *stream = fdopendir(descriptor);
-    if (stream == NULL) {
-        int code = errno;
-        close(descriptor);
-        return error_from_errno(code, "cannot list %s", prefix);
-    }
-    struct error *error = NULL;
-    for (struct dirent *entry; error == NULL && (entry = readdir(stream)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            error = list_one(walk, dirfd(stream), entry->d_name, prefix, device);
-    closedir(stream);
-    return error;
+    TRY(add_entry(walk, directory->sides[0], name, path, &status));
+    if (!S_ISDIR(status.st_mode) || status.st_dev != walk->device)
+        return NULL;
+    below->sides[0] =
+        openat(directory->sides[0], name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (below->sides[0] < 0 && (errno == EMFILE || errno == ENFILE))
+        return error_from_errno(errno, "cannot list %s", path);
+    return NULL;
 }
 
 struct error *listing_take(const char *directory, const struct listing *known, bool copied,
@@ -147,14 +133,13 @@ struct error *listing_take(const char *directory, const struct listing *known, b
     struct walk walk = {
         .known = known, .copied = copied, .bytes = LISTING_BYTES, .listing = &listing};
     struct stat status;
-    int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0 || fstat(descriptor, &status) < 0) {
-        int code = errno;
-        if (descriptor >= 0)
-            close(descriptor);
-        return error_from_errno(code, "cannot list %s", directory);
-    }
-    struct error *error = list_directory(&walk, descriptor, "", status.st_dev);
+    static const struct tree_visitor visitor = {.entry = list_one};
+    _cleanup_close_ int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0 || fstat(descriptor, &status) < 0)
+        return error_from_errno(errno, "cannot list %s", directory);
+    walk.device = status.st_dev;
+    struct error *error =
+        tree_walk(&(struct tree_directory){.sides = {descriptor, -1}}, &visitor, &walk);
     if (error != NULL) {
         listing_deinit(&listing);
         return error_prefix(error, "%s", directory);

@@ -29,7 +29,8 @@ void listing_deinit(struct listing *listing);
 
 // Lists the directory. Takes over the hashes of files that have not changed since `known` (may be
 // NULL). `copied`: `known` is about the original of this copy, so that inodes differ. Directories
-// that cannot be read count as empty. The caller frees the listing.
+// that cannot be read count as empty. Paths of PATH_MAX bytes and more are left out: no program can
+// name them. The caller frees the listing.
 _must_check_ struct error *listing_take(const char *directory, const struct listing *known,
                                         bool copied, struct listing *ret_listing);
 const struct listing_entry *listing_find(const struct listing *listing, const char *path);

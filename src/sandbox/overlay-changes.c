@@ -4,8 +4,10 @@
 #include "sandbox/overlay.h"
 
 #include "base/cleanup.h"
+#include "base/tree.h"
 #include "sandbox/changes.h"
 #include "sandbox/digest.h"
+#include "sandbox/working-copy.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,16 +26,16 @@ typedef ARRAY(struct found) found_list;
 struct walk {
     struct sandbox *sandbox;
     const char *const *ignored;
+    const char *layer; // where the layer lies; "" is the root
+    char open[64];     // path of the layer for this process
     found_list found;
 };
 
-// Both sides of a directory. `upper` is in the layer or in the merged view. `lower` is -1 if there
-// is none.
-struct sides {
-    const char *path; // as seen from inside; "" is the root
-    const char *open; // path of `upper`
-    int upper, lower;
-    bool whole; // upper is complete; else it lies over lower
+// A walk goes through the layer or the merged view, sides[0], and what was there before the run,
+// sides[1]. Marks of a directory:
+enum {
+    WHOLE = 1,  // it is complete; else it lies over the one below
+    MERGED = 2, // it is in the merged view
 };
 
 static bool is_whiteout(const struct stat *status)
@@ -46,6 +48,8 @@ static bool is_whiteout(const struct stat *status)
 static bool is_private(const struct sandbox *sandbox, const char *path)
 {
     static const char *const places[] = {"/tmp", "/dev", "/run", "/proc", "/sys"};
+    if (sandbox->copy.path != NULL && path_below(path, sandbox->directory))
+        return true; // the copy is there, and compared by itself
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (path_below(path, places[i]))
             return !path_below(sandbox->directory, places[i]) ||
@@ -124,16 +128,14 @@ static bool is_written(const struct stat *upper, const struct stat *lower)
                                        upper->st_mtim.tv_nsec != lower->st_mtim.tv_nsec);
 }
 
-static bool is_same(struct walk *walk, const struct sides *sides, const char *name,
+static bool is_same(struct walk *walk, int lower_directory, const char *name,
                     const struct stat *upper, const struct stat *lower, uint64_t hash)
 {
     uint64_t other;
     return ((upper->st_mode ^ lower->st_mode) & S_IFMT) == 0 && same_mode(walk, upper, lower) &&
            !is_written(upper, lower) && size_of(upper) == size_of(lower) &&
-           content(sides->lower, name, lower, false, &other) && other == hash;
+           content(lower_directory, name, lower, false, &other) && other == hash;
 }
-
-static struct error *compare(struct walk *walk, const struct sides *sides);
 
 // Whether a directory replaces the one below it, instead of being merged with it.
 static bool replaces(const struct walk *walk, int directory)
@@ -150,134 +152,144 @@ static bool is_moved(const struct walk *walk, int directory)
            fgetxattr(directory, "trusted.overlay.redirect", NULL, 0) > 0;
 }
 
-// Every level needs descriptors, and they ran out. If the directory was there before (`was`),
-// something in it is different, or it would not be in the layer: add it as changed. Otherwise it is
-// far below something that the trial made, which is listed already.
-static struct error *add_too_deep(struct walk *walk, bool was, const char *path)
+// Opens the two directories of this name, to be walked next.
+static struct error *descend(const struct walk *walk, const struct tree_directory *directory,
+                             const char *name, const char *path, struct tree_directory *below)
 {
-    return was ? add(walk, path, NULL, &(struct sandbox_change){.kind = SANDBOX_DIRECTORY}) : NULL;
-}
-
-static struct error *descend(struct walk *walk, const struct sides *sides, const char *name,
-                             const char *path, const char *open)
-{
-    bool was = sides->lower >= 0;
-    _cleanup_close_ int upper = open_again(sides->upper, name, O_DIRECTORY);
-    if (upper < 0 && errno == EMFILE)
-        return add_too_deep(walk, was, path);
+    const int *sides = directory->sides;
+    _cleanup_close_ int upper = open_again(sides[0], name, O_DIRECTORY);
     if (upper < 0)
         return error_from_errno(errno, "cannot look into %s of a trial", path);
-    _cleanup_close_ int lower =
-        was ? openat(sides->lower, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-    if (was && lower < 0 && errno == EMFILE)
-        return add_too_deep(walk, was, path);
-    if (!sides->whole && is_moved(walk, upper)) {
+    if (sides[1] >= 0)
+        below->sides[1] = openat(sides[1], name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (sides[1] >= 0 && below->sides[1] < 0 && (errno == EMFILE || errno == ENFILE))
+        return error_from_errno(errno, "cannot look at what was in %s", path);
+    below->marks = directory->marks;
+    if ((directory->marks & WHOLE) == 0 && is_moved(walk, upper)) {
         // A moved directory: its content is elsewhere below, and only the merged view shows it.
         char merged[PATH_MAX];
         if ((size_t)snprintf(merged, sizeof merged, "%s%s", walk->sandbox->root, path) >=
             sizeof merged)
             return NULL; // see look_at()
-        _cleanup_close_ int view = openat(AT_FDCWD, merged, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (view < 0)
+        below->sides[0] = openat(AT_FDCWD, merged, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (below->sides[0] < 0)
             return error_from_errno(errno, "cannot look into %s of a trial", path);
-        return compare(walk, &(struct sides){path, merged, view, lower, true});
+        below->marks = WHOLE | MERGED;
+        below->elsewhere = true;
+        return NULL;
     }
-    bool whole = sides->whole || lower < 0 || replaces(walk, upper);
-    return compare(walk, &(struct sides){path, open, upper, lower, whole});
+    if (below->sides[1] < 0 || replaces(walk, upper))
+        below->marks |= WHOLE;
+    below->sides[0] = upper;
+    upper = -1;
+    return NULL;
 }
 
-static struct error *look_at(struct walk *walk, const struct sides *sides, const char *name)
+// The path of an entry, as seen from inside. False if it is too long for a path, or not of
+// interest.
+static bool path_of(const struct walk *walk, const struct tree_directory *directory,
+                    const char *name, char path[PATH_MAX])
 {
+    const char *slash = directory->path[0] == '\0' ? "" : "/";
+    // Too long: far below something that the trial made, which is listed.
+    return (size_t)snprintf(path, PATH_MAX, "%s%s%s/%s", walk->layer, slash, directory->path,
+                            name) < PATH_MAX &&
+           !is_private(walk->sandbox, path) &&
+           !change_ignored(path, walk->sandbox->directory, walk->ignored);
+}
+
+static struct error *add_entry(struct walk *walk, const struct tree_directory *directory,
+                               const char *path, const struct stat *status, uint64_t hash)
+{
+    struct sandbox_change change = {.kind = change_kind(status->st_mode),
+                                    .size = size_of(status),
+                                    .hash = hash,
+                                    .mode = status->st_mode & 07777};
+    if (!S_ISREG(status->st_mode))
+        return add(walk, path, NULL, &change);
+    char open[PATH_MAX];
+    bool merged = (directory->marks & MERGED) != 0;
+    size_t size =
+        (size_t)snprintf(open, sizeof open, "%s%s", merged ? walk->sandbox->root : walk->open,
+                         path + (merged ? 0 : strlen(walk->layer)));
+    return add(walk, path, size < sizeof open ? open : NULL, &change);
+}
+
+static struct error *look_at(void *data, const struct tree_directory *directory, const char *name,
+                             struct tree_directory *below)
+{
+    struct walk *walk = data;
+    const int *sides = directory->sides;
     struct stat upper, lower;
-    if (fstatat(sides->upper, name, &upper, AT_SYMLINK_NOFOLLOW) < 0)
-        return NULL; // gone meanwhile
-    bool was = sides->lower >= 0 && fstatat(sides->lower, name, &lower, AT_SYMLINK_NOFOLLOW) == 0;
-    char path[PATH_MAX], open[PATH_MAX];
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", sides->path, name) >= sizeof path ||
-        (size_t)snprintf(open, sizeof open, "%s/%s", sides->open, name) >= sizeof open)
-        return NULL; // far below something that the trial made, which is listed
-    if (is_private(walk->sandbox, path) ||
-        change_ignored(path, walk->sandbox->directory, walk->ignored))
-        return NULL;
+    char path[PATH_MAX];
+    if (fstatat(sides[0], name, &upper, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !path_of(walk, directory, name, path))
+        return NULL; // gone meanwhile, or not of interest
+    bool was = sides[1] >= 0 && fstatat(sides[1], name, &lower, AT_SYMLINK_NOFOLLOW) == 0;
     if (is_whiteout(&upper))
         return was ? add(walk, path, NULL, &(struct sandbox_change){.kind = SANDBOX_DELETED})
                    : NULL;
     uint64_t hash;
-    bool told = content(sides->upper, name, &upper, true, &hash);
-    if (!was || !told || !is_same(walk, sides, name, &upper, &lower, hash)) {
-        struct sandbox_change change = {.kind = change_kind(upper.st_mode),
-                                        .size = size_of(&upper),
-                                        .hash = hash,
-                                        .mode = upper.st_mode & 07777};
-        TRY(add(walk, path, S_ISREG(upper.st_mode) ? open : NULL, &change));
-    }
-    return S_ISDIR(upper.st_mode) ? descend(walk, sides, name, path, open) : NULL;
+    bool told = content(sides[0], name, &upper, true, &hash);
+    if (!was || !told || !is_same(walk, sides[1], name, &upper, &lower, hash))
+        TRY(add_entry(walk, directory, path, &upper, hash));
+    return S_ISDIR(upper.st_mode) ? descend(walk, directory, name, path, below) : NULL;
 }
 
 // Adds what was below and is missing in a directory that replaces it.
-static struct error *look_for_missing(struct walk *walk, const struct sides *sides,
-                                      const char *name)
+static struct error *look_for_missing(void *data, const struct tree_directory *parent,
+                                      const char *own_name, const struct tree_directory *directory)
 {
-    struct stat status;
-    char path[PATH_MAX];
-    if (fstatat(sides->upper, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+    struct walk *walk = data;
+    const int *sides = directory->sides;
+    if ((directory->marks & WHOLE) == 0 || sides[1] < 0)
         return NULL;
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", sides->path, name) >= sizeof path ||
-        is_private(walk->sandbox, path) ||
-        change_ignored(path, walk->sandbox->directory, walk->ignored))
-        return NULL;
-    return add(walk, path, NULL, &(struct sandbox_change){.kind = SANDBOX_DELETED});
-}
-
-static struct error *each_name(struct walk *walk, const struct sides *sides, int directory,
-                               struct error *(*look)(struct walk *, const struct sides *,
-                                                     const char *))
-{
-    int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int copy = openat(sides[1], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = copy < 0 ? NULL : fdopendir(copy);
     if (stream == NULL) {
         int code = errno;
         if (copy >= 0)
             close(copy);
-        if (code == EMFILE)
-            return add_too_deep(walk, sides->lower >= 0, sides->path);
-        return error_from_errno(code, "cannot list %s of a trial", sides->path);
+        return error_from_errno(code, "cannot list what was in %s", own_name);
     }
     struct error *error = NULL;
-    for (struct dirent *entry; error == NULL && (entry = readdir(stream)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            error = look(walk, sides, entry->d_name);
+    for (struct dirent *entry; error == NULL && (entry = readdir(stream)) != NULL;) {
+        struct stat status;
+        char path[PATH_MAX];
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            fstatat(sides[0], entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 &&
+            path_of(walk, directory, entry->d_name, path))
+            error = add(walk, path, NULL, &(struct sandbox_change){.kind = SANDBOX_DELETED});
+    }
     closedir(stream);
     return error;
 }
 
-static struct error *compare(struct walk *walk, const struct sides *sides)
-{
-    TRY(each_name(walk, sides, sides->upper, look_at));
-    if (!sides->whole || sides->lower < 0)
-        return NULL;
-    return each_name(walk, sides, sides->lower, look_for_missing);
-}
-
 static struct error *walk_layer(struct walk *walk, size_t number)
 {
+    static const struct tree_visitor visitor = {look_at, look_for_missing};
     struct overlay *overlay = walk->sandbox->overlay;
-    const char *path = overlay->layers.items[number];
-    char name[32], open_path[64];
+    char name[32];
+    walk->layer = overlay->layers.items[number];
     snprintf(name, sizeof name, "u%zu", number);
     _cleanup_close_ int upper = open_again(overlay->upper_layers, name, O_DIRECTORY);
     if (upper < 0)
         return errno == ENOENT ? NULL : error_from_errno(errno, "cannot look into a layer");
     _cleanup_close_ int lower =
-        open(path[0] == '\0' ? "/" : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    snprintf(open_path, sizeof open_path, "/proc/%ld/fd/%d/u%zu", (long)getpid(),
+        open(walk->layer[0] == '\0' ? "/" : walk->layer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    snprintf(walk->open, sizeof walk->open, "/proc/%ld/fd/%d/u%zu", (long)getpid(),
              overlay->upper_layers, number);
-    return compare(walk, &(struct sides){path, open_path, upper, lower, false});
+    return tree_walk(&(struct tree_directory){.sides = {upper, lower}}, &visitor, walk);
 }
 
 static int by_path(const void *a, const void *b)
 {
     return strcmp(((const struct found *)a)->path, ((const struct found *)b)->path);
+}
+
+static struct error *add_copied(void *data, const struct sandbox_change *change)
+{
+    return add(data, change->path, change->open, change);
 }
 
 struct error *overlay_each_change(struct sandbox *sandbox, const char *const *ignored,
@@ -288,6 +300,8 @@ struct error *overlay_each_change(struct sandbox *sandbox, const char *const *ig
     struct error *error = NULL;
     for (size_t i = 0; error == NULL && i < sandbox->overlay->layers.count; i++)
         error = walk_layer(&walk, i);
+    if (error == NULL && sandbox->copy.path != NULL)
+        error = working_copy_each_change(sandbox, ignored, add_copied, &walk);
     if (error == NULL && walk.found.count != 0)
         qsort(walk.found.items, walk.found.count, sizeof *walk.found.items, by_path);
     for (size_t i = 0; i < walk.found.count; i++) {

@@ -8,6 +8,7 @@
 #include "sandbox/capabilities.h"
 #include "sandbox/descriptors.h"
 #include "sandbox/init.h"
+#include "sandbox/keyrings.h"
 #include "sandbox/message.h"
 #include "sandbox/spawn.h"
 #include "sandbox/view.h"
@@ -72,7 +73,7 @@ static struct error *set_up_init(struct zygote *zygote, const struct view_reques
         TRY(raise_loopback());
     TRY(view_build(&zygote->view, request, &shown[0], &shown[1]));
     umask(zygote->mask);
-    TRY(capabilities_drop());
+    TRY(capabilities_drop(zygote->network));
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
         return error_from_errno(errno, "cannot protect the sandbox");
     struct error *error =
@@ -125,7 +126,8 @@ static struct error *report_ready(const struct zygote *zygote)
     TRY(buffer_append(&payload, &counts[1], sizeof counts[1]));
     for (size_t i = 0; i < view->warnings.count; i++)
         TRY(message_add_text(&payload, view->warnings.items[i]));
-    struct message head = {.kind = MESSAGE_READY, .values = {view->own_users}};
+    struct message head = {.kind = MESSAGE_READY,
+                           .values = {view->own_users, view->lacks_directory}};
     return message_send(zygote->socket, &head, &payload, NULL);
 }
 
@@ -133,8 +135,9 @@ static struct error *prepare(struct zygote *zygote, const struct zygote_options 
 {
     TRY(detach(options, zygote->socket));
     zygote->mask = umask(0);
-    TRY(view_prepare(&zygote->view, options->directory));
-    TRY(capabilities_bound());
+    TRY(view_prepare(&zygote->view, options->directory, options->copy));
+    TRY(keyrings_leave());
+    TRY(capabilities_bound(zygote->network));
     return report_ready(zygote);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a trial changed: found in every kind of sandbox, nothing else reported.
+#include "base/remove.h"
 #include "base/stale.h"
 #include "sandbox-help.h"
 
@@ -148,11 +149,11 @@ static bool before(void *data, struct sandbox *sandbox)
     must(buffer_printf(&seen, "|\n"));
     return true;
 }
-// Deeper than files may be open at a time: something is told, and it is no error.
+// Deeper than files may be open at a time: a change there is told as any other.
 static void deeper_than_files_are_open(void **state)
 {
     enum { DEPTH = 60 };
-    char path[2 * DEPTH + 16] = "", command[2 * DEPTH + 64], expected[2 * DEPTH + 16];
+    char path[2 * DEPTH + 16] = "", command[2 * DEPTH + 64], expected[2 * DEPTH + 32];
     struct rlimit before, few;
     original();
     for (int i = 0; i < DEPTH; i++)
@@ -160,25 +161,80 @@ static void deeper_than_files_are_open(void **state)
     snprintf(command, sizeof command, "mkdir -p %s", path);
     assert_int_equal(system(command), 0);
     snprintf(command, sizeof command, "echo 1 > %s/new", path);
+    snprintf(expected, sizeof expected, "f %s/new 644 1\n", path);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     few = before;
     few.rlim_cur = 64;
-    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
-    struct sandbox_step step = {SCRIPT(command)};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct sandbox *sandbox = make(kinds[i], NULL, false);
+        struct sandbox_step step = {SCRIPT(command)};
+        struct sandbox_result result;
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        struct error *error = sandbox_run(sandbox, &step, 1, NULL, look, NULL, &result);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        must(error);
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+        assert_non_null(seen.data);
+        const char *told = strstr(seen.data, "f d/");
+        assert_non_null(told);
+        assert_string_equal(told, expected);
+        buffer_deinit(&seen);
+        seen = (struct buffer){0};
+    }
+}
+
+enum { NESTED = 5000 };
+
+static int nest(int shared)
+{
+    for (int i = 0; i < NESTED; i++)
+        if (mkdir("nested", 0755) < 0 || chdir("nested") < 0)
+            return 1;
+    return 0;
+}
+
+static size_t deepest; // in components
+static struct error *measure_one(void *data, const struct sandbox_change *change)
+{
+    size_t depth = 0;
+    for (const char *at = change->path; (at = strstr(at, "/nested")) != NULL; at++)
+        depth++;
+    deepest = depth > deepest ? depth : deepest;
+    return NULL;
+}
+
+static struct error *measure(void *data, struct sandbox *sandbox)
+{
+    return sandbox_each_change(sandbox, NULL, measure_one, NULL);
+}
+
+// A tree far deeper than paths are long, made by a trial and then there before it: it is listed as
+// far as paths reach, copied and removed.
+static void deeper_than_paths_are_long(void **state)
+{
     struct sandbox_result result;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-    struct error *error = sandbox_run(sandbox, &step, 1, NULL, look, NULL, &result);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    must(error);
-    sandbox_result_deinit(&result);
-    sandbox_free(sandbox);
-    assert_non_null(seen.data);
-    // One of the directories on the way there, as if it were another.
-    snprintf(expected, sizeof expected, "d %.*s", (int)strcspn(seen.data + 2, "\n"), path);
-    assert_memory_equal(seen.data, expected, strlen(expected));
-    assert_string_equal(seen.data + strlen(expected), "\n");
-    buffer_deinit(&seen);
-    seen = (struct buffer){0};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct sandbox *sandbox = make(kinds[i], NULL, false);
+        struct sandbox_step step = {
+            .command = (char *[]){"nest", NULL}, .environment = plain, .inside = nest, .input = -1};
+        deepest = 0;
+        must(sandbox_run(sandbox, &step, 1, NULL, measure, NULL, &result));
+        assert_int_equal(result.end, SANDBOX_EXIT);
+        assert_int_equal(result.status, 0);
+        sandbox_result_deinit(&result);
+        assert_true(deepest > (PATH_MAX - sizeof place) / strlen("/nested") - 1);
+        sandbox_free(sandbox);
+        if (kinds[i] != SANDBOX_NONE)
+            continue;
+        sandbox = make(SANDBOX_COPY, NULL, false);
+        result = run_in(sandbox, "test -e nested/nested/nested && echo copied", 60000);
+        assert_string_equal(text_of(&result.out), "copied\n");
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+        must(remove_tree("nested"));
+        assert_int_equal(access("nested", F_OK), -1);
+    }
 }
 
 static void after(void *data, struct sandbox *sandbox, const struct sandbox_result *result)
@@ -325,6 +381,7 @@ int main(void)
         TEST(ignored_patterns),
         TEST(everywhere),
         TEST(deeper_than_files_are_open),
+        TEST(deeper_than_paths_are_long),
         TEST(between_steps),
         TEST(only_none_touches_the_original),
         TEST(copies_of_the_dead_are_removed),
