@@ -142,7 +142,7 @@ static struct error *report(const struct settings *settings, const struct trial 
         .warnings = diagnosis.warnings.items,
         .warning_count = diagnosis.warnings.count,
         .reasons = diagnosis.whys,
-        .sandbox = trial->sandbox,
+        .sandbox = trial->sandbox != SANDBOX_NONE ? sandbox_kind_word(trial->sandbox) : NULL,
         .changes = trial->changes.items,
         .change_count = trial->changes.count,
         .changed = trial->change_count,

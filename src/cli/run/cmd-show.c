@@ -67,7 +67,6 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         .warnings = diagnosis.warnings.items,
         .warning_count = diagnosis.warnings.count,
         .reasons = diagnosis.whys,
-        .sandbox = SANDBOX_NONE, // a journal does not tell
         .symbolize = true,
         .all = settings->all,
         .colour = output_colour(STDOUT_FILENO),

@@ -256,10 +256,10 @@ static void add_notes(struct page *page)
 static void add_sandbox(struct page *page)
 {
     const struct report_run *run = page->run;
-    if (run->sandbox == SANDBOX_NONE)
+    if (run->sandbox == NULL)
         return;
     json_t *sandbox = json_add_object(&page->builder, page->root, "sandbox");
-    json_add_string(&page->builder, sandbox, "kind", sandbox_kind_word(run->sandbox));
+    json_add_string(&page->builder, sandbox, "kind", run->sandbox);
     json_add_integer(&page->builder, sandbox, "changed", run->changed);
     json_t *list = json_add_array(&page->builder, sandbox, "changes");
     for (size_t i = 0; i < run->change_count; i++) {

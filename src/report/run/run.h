@@ -17,9 +17,9 @@ struct report_run {
     size_t warning_count;
     // For each rule, why it cannot apply, or NULL; the array is NULL if not known
     char *const *reasons;
-    // What the sandbox was, SANDBOX_NONE if there was none. What was changed in it and thrown away:
-    // the first `change_count` of `changed`.
-    enum sandbox_kind sandbox;
+    // The word for what the sandbox was; NULL: there was none. What was changed in it and thrown
+    // away: the first `change_count` of `changed`.
+    const char *sandbox;
     const struct sandbox_change *changes;
     size_t change_count, changed;
     bool symbolize; // look up symbols and lines of call sites

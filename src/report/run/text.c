@@ -494,7 +494,7 @@ static struct error *put_change(struct page *page, const struct sandbox_change *
 static struct error *put_changes(struct page *page)
 {
     const struct report_run *run = page->run;
-    if (run->sandbox == SANDBOX_NONE)
+    if (run->sandbox == NULL)
         return NULL;
     if (run->changed == 0) {
         PUT(page, "\n  no file was changed in the sandbox\n");
