@@ -246,7 +246,8 @@ static struct error *overlay_begin(struct sandbox *sandbox, const struct sandbox
     TRY(error);
     TRY(await_init(overlay, is_exposed(sandbox)));
     if (!is_exposed(sandbox))
-        snprintf(sandbox->root, sizeof sandbox->root, "/proc/%ld/fd/%d", (long)getpid(), overlay->root);
+        snprintf(sandbox->root, sizeof sandbox->root, "/proc/%ld/fd/%d", (long)getpid(),
+                 overlay->root);
     return NULL;
 }
 

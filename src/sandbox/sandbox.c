@@ -339,8 +339,8 @@ static struct error *enter_groups(struct sandbox *sandbox, enum sandbox_kind kin
     *ret_processes = *ret_memory = false;
     if (sandbox->limits.processes == 0 && sandbox->limits.memory_bytes == 0)
         return NULL;
-    return groups_new(&sandbox->limits, kind != SANDBOX_NONE ? OVERHEAD : 0, asked,
-                      ret_processes, ret_memory, &sandbox->groups);
+    return groups_new(&sandbox->limits, kind != SANDBOX_NONE ? OVERHEAD : 0, asked, ret_processes,
+                      ret_memory, &sandbox->groups);
 }
 
 // A limit on processes that nobody asked for must cost nothing. Runs of an overlay start inside the
