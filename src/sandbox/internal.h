@@ -84,6 +84,7 @@ struct sandbox {
 };
 
 extern const struct backend direct_backend, overlay_backend;
+extern const struct backend exposed_backend; // COPY, with a PID namespace
 
 // Adds a warning for the user.
 __attribute__((format(printf, 2, 3))) _must_check_ struct error *

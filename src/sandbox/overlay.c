@@ -25,6 +25,12 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+// COPY: namespaces keep processes apart, but show the real file system.
+static bool is_exposed(const struct sandbox *sandbox)
+{
+    return sandbox->kind == SANDBOX_COPY;
+}
+
 static void close_one(int *descriptor)
 {
     if (*descriptor >= 0)
@@ -97,8 +103,9 @@ static struct error *start_zygote(struct sandbox *sandbox, bool again)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return error_from_errno(errno, "cannot make a socket");
     struct zygote_options options = {.directory = sandbox->directory,
-                                     .copy = sandbox->copy.path,
-                                     .network = sandbox->network,
+                                     .copy = is_exposed(sandbox) ? NULL : sandbox->copy.path,
+                                     .network = sandbox->network && !is_exposed(sandbox),
+                                     .exposed = is_exposed(sandbox),
                                      .attached = sandbox->attached,
                                      .groups = groups_descriptors(sandbox->groups)};
     pid_t parent = getpid();
@@ -199,12 +206,12 @@ static struct error *ask_zygote(struct sandbox *sandbox, const char *const *visi
     return NULL;
 }
 
-static struct error *await_init(struct overlay *overlay)
+static struct error *await_init(struct overlay *overlay, bool exposed)
 {
     _cleanup_(incoming_deinit) struct incoming answer;
     TRY(message_receive(overlay->init_socket, &answer));
     TRY(message_failure(&answer));
-    if (answer.head.kind != MESSAGE_READY || answer.descriptors[1] < 0)
+    if (answer.head.kind != MESSAGE_READY || answer.descriptors[exposed ? 0 : 1] < 0)
         return error_new("the sandbox talks nonsense");
     overlay->root = answer.descriptors[0];
     overlay->upper_layers = answer.descriptors[1];
@@ -237,8 +244,10 @@ static struct error *overlay_begin(struct sandbox *sandbox, const struct sandbox
         error = ask_zygote(sandbox, visible, ends[1]);
     close(ends[1]);
     TRY(error);
-    TRY(await_init(overlay));
-    snprintf(sandbox->root, sizeof sandbox->root, "/proc/%ld/fd/%d", (long)getpid(), overlay->root);
+    TRY(await_init(overlay, is_exposed(sandbox)));
+    if (!is_exposed(sandbox))
+        snprintf(sandbox->root, sizeof sandbox->root, "/proc/%ld/fd/%d", (long)getpid(),
+                 overlay->root);
     return NULL;
 }
 
@@ -336,10 +345,12 @@ static struct error *overlay_start(struct sandbox *sandbox, struct spawn *spawn,
     struct overlay *overlay = sandbox->overlay;
     _cleanup_(buffer_deinit) struct buffer payload = {0};
     _cleanup_close_ int inner = -1;
-    TRY(inner_input(overlay, spawn->input, &inner));
+    bool exposed = is_exposed(sandbox);
+    if (!exposed)
+        TRY(inner_input(overlay, spawn->input, &inner));
     TRY(buffer_append(&payload, &spawn->limits, sizeof spawn->limits));
     TRY(buffer_append(&payload, &spawn->signals, sizeof spawn->signals));
-    TRY(message_add_text(&payload, sandbox->directory));
+    TRY(message_add_text(&payload, exposed ? sandbox->copy.path : sandbox->directory));
     TRY(message_add_list(&payload, spawn->command));
     TRY(message_add_list(&payload, spawn->environment));
     struct message head = {
@@ -411,13 +422,10 @@ static struct error *overlay_kill_all(struct sandbox *sandbox)
     return order(sandbox->overlay, MESSAGE_KILL_ALL, NULL);
 }
 
-const struct backend overlay_backend = {
-    .begin = overlay_begin,
-    .end = overlay_end,
-    .start = overlay_start,
-    .descriptor = overlay_descriptor,
-    .news = overlay_news,
-    .kill_step = overlay_kill_step,
-    .kill_all = overlay_kill_all,
-    .each_change = overlay_each_change,
-};
+#define OVERLAY_BACKEND                                                                            \
+    .begin = overlay_begin, .end = overlay_end, .start = overlay_start,                            \
+    .descriptor = overlay_descriptor, .news = overlay_news, .kill_step = overlay_kill_step,        \
+    .kill_all = overlay_kill_all
+
+const struct backend overlay_backend = {OVERLAY_BACKEND, .each_change = overlay_each_change};
+const struct backend exposed_backend = {OVERLAY_BACKEND, .each_change = working_copy_each_change};

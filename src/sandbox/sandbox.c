@@ -71,7 +71,7 @@ const char *sandbox_directory(const struct sandbox *sandbox)
 
 void sandbox_set_network(struct sandbox *sandbox, bool network)
 {
-    if (sandbox->overlay == NULL || sandbox->network == network)
+    if (sandbox->kind != SANDBOX_OVERLAY || sandbox->network == network)
         return;
     sandbox->network = network;
     overlay_renew(sandbox->overlay);
@@ -100,6 +100,23 @@ static struct error *open_overlay_alone(struct sandbox *sandbox)
                                                 : error_new("the kernel refuses overlays here");
 }
 
+// Gives the trials of COPY a PID namespace, where that changes nothing else for them.
+static struct error *separate_processes(struct sandbox *sandbox)
+{
+    struct error *error = overlay_new(sandbox);
+    if (error == NULL) {
+        sandbox->backend = &exposed_backend;
+        return NULL;
+    }
+    struct error *warned = sandbox_warn(
+        sandbox,
+        "trials have no process namespace (%s): one that signals every process kills Ordeal and "
+        "your other processes, unless it does so by kill() of the C library",
+        error_message(error));
+    error_free(error);
+    return warned;
+}
+
 static struct error *open_direct(struct sandbox *sandbox, enum sandbox_kind kind)
 {
     sandbox->kind = kind;
@@ -110,6 +127,7 @@ static struct error *open_direct(struct sandbox *sandbox, enum sandbox_kind kind
                          "trials run in a copy of %s; nothing else is protected from them: "
                          "absolute paths lead to the real files, also into %s",
                          sandbox->directory, sandbox->directory));
+        TRY(separate_processes(sandbox));
     }
     if (sandbox->network)
         TRY(sandbox_warn(sandbox, "there is no private network without the overlay sandbox"));
@@ -321,8 +339,8 @@ static struct error *enter_groups(struct sandbox *sandbox, enum sandbox_kind kin
     *ret_processes = *ret_memory = false;
     if (sandbox->limits.processes == 0 && sandbox->limits.memory_bytes == 0)
         return NULL;
-    return groups_new(&sandbox->limits, kind <= SANDBOX_OVERLAY ? OVERHEAD : 0, asked,
-                      ret_processes, ret_memory, &sandbox->groups);
+    return groups_new(&sandbox->limits, kind != SANDBOX_NONE ? OVERHEAD : 0, asked, ret_processes,
+                      ret_memory, &sandbox->groups);
 }
 
 // A limit on processes that nobody asked for must cost nothing. Runs of an overlay start inside the

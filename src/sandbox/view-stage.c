@@ -123,6 +123,19 @@ static struct error *show_chroot(int chroot)
     return NULL;
 }
 
+struct error *view_prepare_exposed(void)
+{
+    if (geteuid() != 0)
+        return error_new("without root that takes a user namespace");
+    if (unshare(CLONE_NEWNS) < 0)
+        return error_from_errno(errno, "this user may not have namespaces");
+    // Where the root is no mount point, nothing but /proc can be told to be private.
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 &&
+        mount(NULL, "/proc", NULL, MS_PRIVATE, NULL) < 0)
+        return error_from_errno(errno, "cannot make mounts private");
+    return NULL;
+}
+
 static struct error *enter_stage(void)
 {
     static const char *const places[] = {"/tmp", "/mnt", "/run", "/var"};

@@ -264,6 +264,19 @@ static struct error *enter_root(void)
     return NULL;
 }
 
+static struct error *open_root(int *ret_root)
+{
+    *ret_root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *ret_root < 0 ? error_from_errno(errno, "cannot open the private root") : NULL;
+}
+
+struct error *view_expose(int *ret_root)
+{
+    if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+        return mount_error("/proc");
+    return open_root(ret_root);
+}
+
 struct error *view_build(const struct view *view, const struct view_request *request, int *ret_root,
                          int *ret_layers)
 {
@@ -283,10 +296,7 @@ struct error *view_build(const struct view *view, const struct view_request *req
     if (layers < 0)
         return error_from_errno(errno, "cannot open the layers");
     TRY(enter_root());
-    int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (root < 0)
-        return error_from_errno(errno, "cannot open the private root");
-    *ret_root = root;
+    TRY(open_root(ret_root));
     *ret_layers = layers;
     layers = -1;
     return NULL;

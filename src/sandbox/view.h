@@ -62,6 +62,13 @@ struct view {
 _must_check_ struct error *view_prepare(struct view *ret_view, const char *directory,
                                         const char *copy);
 
+// Enters a mount namespace that differs from ours in /proc alone, for view_expose(). Needs root: a
+// user namespace would change much more.
+_must_check_ struct error *view_prepare_exposed(void);
+// In a copy of that namespace, and in a PID namespace: mounts its /proc. *ret_root as of
+// view_build().
+_must_check_ struct error *view_expose(int *ret_root);
+
 struct view_request {
     bool show_tmp, show_shm; // show the outside's /tmp, /dev/shm
     char *const *visible;    // files, ends with NULL; or NULL

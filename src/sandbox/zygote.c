@@ -27,7 +27,7 @@
 
 struct zygote {
     int socket;
-    bool network;
+    bool network, exposed;
     mode_t mask; // the caller's umask, for the trials
     struct view view;
 };
@@ -71,15 +71,20 @@ static struct error *set_up_init(struct zygote *zygote, const struct view_reques
         return error_from_errno(errno, "cannot tie the sandbox to its user");
     if (zygote->network)
         TRY(raise_loopback());
-    TRY(view_build(&zygote->view, request, &shown[0], &shown[1]));
+    if (zygote->exposed) {
+        TRY(view_expose(&shown[0]));
+    } else {
+        TRY(view_build(&zygote->view, request, &shown[0], &shown[1]));
+        TRY(capabilities_drop(zygote->network));
+    }
     umask(zygote->mask);
-    TRY(capabilities_drop(zygote->network));
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
         return error_from_errno(errno, "cannot protect the sandbox");
     struct error *error =
         message_send(socket, &(struct message){.kind = MESSAGE_READY}, NULL, shown);
     close(shown[0]);
-    close(shown[1]);
+    if (shown[1] >= 0)
+        close(shown[1]);
     return error;
 }
 
@@ -104,7 +109,8 @@ static struct error *start_init(struct zygote *zygote, const struct incoming *or
     struct view_request request = {.show_tmp = order->head.values[0] != 0,
                                    .show_shm = order->head.values[1] != 0,
                                    .visible = visible};
-    unsigned long flags = CLONE_PARENT | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
+    unsigned long flags = CLONE_PARENT | CLONE_NEWNS | CLONE_NEWPID |
+                          (zygote->exposed ? 0 : CLONE_NEWIPC) |
                           (zygote->network ? CLONE_NEWNET : 0) | SIGCHLD;
     long pid = syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
     if (pid == 0)
@@ -135,6 +141,10 @@ static struct error *prepare(struct zygote *zygote, const struct zygote_options 
 {
     TRY(detach(options, zygote->socket));
     zygote->mask = umask(0);
+    if (options->exposed) {
+        TRY(view_prepare_exposed());
+        return report_ready(zygote);
+    }
     TRY(view_prepare(&zygote->view, options->directory, options->copy));
     TRY(keyrings_leave());
     TRY(capabilities_bound(zygote->network));
@@ -143,7 +153,8 @@ static struct error *prepare(struct zygote *zygote, const struct zygote_options 
 
 void zygote_serve(const struct zygote_options *options, int socket)
 {
-    struct zygote zygote = {.socket = socket, .network = options->network};
+    struct zygote zygote = {
+        .socket = socket, .network = options->network, .exposed = options->exposed};
     struct error *error = prepare(&zygote, options);
     if (error != NULL) {
         message_fail(socket, error);

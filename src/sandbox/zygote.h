@@ -9,6 +9,7 @@ struct zygote_options {
     const char *directory;
     const char *copy; // to be shown in place of the directory, or NULL
     bool network, attached;
+    bool exposed;      // the file system is the real one: only processes are apart
     const int *groups; // control groups to enter, as of groups_descriptors()
 };
 // Serves the messages on `socket`, in a child of the sandbox's process. The inits become children

@@ -91,7 +91,8 @@ static void storms(void **state)
         must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
         uint64_t taken = now() - start;
         assert_int_equal(result.end, SANDBOX_TIMEOUT);
-        if (taken > 4000 * MS)
+        // On an idle machine it takes less than 4 s. Others may be busy here, too.
+        if (taken > 12000 * MS)
             fail_msg("%llu ms", (unsigned long long)(taken / MS));
         sandbox_result_deinit(&result);
         sandbox_free(sandbox);
