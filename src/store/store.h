@@ -179,7 +179,7 @@ store_each_candidate(struct store *store, int64_t campaign, uint64_t after, uint
 struct store_trial {
     int64_t id, campaign;
     int64_t candidate;
-    uint64_t number; // from 1 within the campaign
+    uint64_t number; // from 1 within the campaign; 0: it was carried over
     uint64_t seed;
     const char *spec; // what was injected: the candidate's spec made concrete
     enum verdict verdict;
