@@ -314,7 +314,9 @@ static struct error *open_kind(struct sandbox *sandbox, enum sandbox_kind kind)
 static struct error *limit_otherwise(struct sandbox *sandbox, bool asked, bool processes,
                                      bool memory)
 {
-    bool own_users = sandbox->kind == SANDBOX_OVERLAY && overlay_owns_users(sandbox->overlay);
+    // The kernel exempts root from RLIMIT_NPROC, in user namespaces, too.
+    bool own_users =
+        sandbox->kind == SANDBOX_OVERLAY && overlay_owns_users(sandbox->overlay) && geteuid() != 0;
     if (processes)
         sandbox->limits.processes = 0;
     else if (sandbox->limits.processes != 0 && own_users)

@@ -88,6 +88,18 @@ static void sentinels_stand(void)
     assert_int_equal(access("canary", F_OK), -1);
 }
 
+// Whether all users are known in the sandbox. In a user namespace files of others cannot be
+// changed.
+static bool knows_all_users(void)
+{
+    pid_t child = fork();
+    if (child == 0)
+        _exit(unshare(CLONE_NEWNS) != 0);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status == 0;
+}
+
 static void everything_is_removed(void **state)
 {
     struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
@@ -99,7 +111,7 @@ static void everything_is_removed(void **state)
                "/run /dev /sys /proc 2>/dev/null; ls /etc 2>/dev/null | wc -l; rm -rf "
                "--no-preserve-root / 2>/dev/null",
                4000);
-    if (geteuid() == 0)
+    if (knows_all_users())
         assert_string_equal(text_of(&result.out), "0\n");
     sandbox_result_deinit(&result);
     sentinels_stand();
