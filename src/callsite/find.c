@@ -226,6 +226,28 @@ static struct error *check_callers(struct site_finder *finder, const struct chai
     return NULL;
 }
 
+// A result that was stored in a variable may be checked wherever the variable is used.
+static struct error *look_at_variable(struct site_finder *finder, struct site *site)
+{
+    const struct flow_image *image = finder->image;
+    uint32_t at = flow_insn_at(image, site->use_address);
+    if (site->class != SITE_UNCHECKED || site->use != SITE_STORED_GLOBAL || at == FLOW_NONE ||
+        image->insns.items[at].base != ISA_PC)
+        return NULL;
+    TRY(compared_globals_find(image, &finder->globals));
+    const struct site_callee *callee = &finder->sites.callees.items[site->callee];
+    for (size_t i = 0; i < callee->count; i++) {
+        uint64_t address = (uint64_t)image->insns.items[at].displacement;
+        bool negative = callee->codes[i] < 0; // then a comparison of the sign is one, too
+        if (!compared_globals_has(&finder->globals, address, callee->codes[i]) &&
+            !(negative && compared_globals_has(&finder->globals, address, 0)))
+            return NULL;
+    }
+    site->class = SITE_UNKNOWN;
+    site->reason = "stored in a variable that is compared elsewhere";
+    return NULL;
+}
+
 // All callers ignore what the function returns. So it has no result, and what is in the register
 // when it returns is a leftover.
 static struct error *judge_without_result(struct site_finder *finder, const struct root *root,
@@ -238,7 +260,7 @@ static struct error *judge_without_result(struct site_finder *finder, const stru
     if (site->role == SITE_ROLE_PASSES)
         site->role = SITE_ROLE_NONE;
     judge_paths(site, &outcome, root->failures);
-    return NULL;
+    return look_at_variable(finder, site);
 }
 
 // A function that passes failures on is a wrapper: its callers are sites, too.
@@ -306,28 +328,6 @@ static struct error *note_failing(struct site_finder *finder, const struct root 
     uint64_t failures =
         recovery_failures(&finder->sites.callees.items[root->callee], possible, root->failures);
     return recovery_note(finder->image, finder->follower, root->block, failures, &finder->sites);
-}
-
-// A result that was stored in a variable may be checked wherever the variable is used.
-static struct error *look_at_variable(struct site_finder *finder, struct site *site)
-{
-    const struct flow_image *image = finder->image;
-    uint32_t at = flow_insn_at(image, site->use_address);
-    if (site->class != SITE_UNCHECKED || site->use != SITE_STORED_GLOBAL || at == FLOW_NONE ||
-        image->insns.items[at].base != ISA_PC)
-        return NULL;
-    TRY(compared_globals_find(image, &finder->globals));
-    const struct site_callee *callee = &finder->sites.callees.items[site->callee];
-    for (size_t i = 0; i < callee->count; i++) {
-        uint64_t address = (uint64_t)image->insns.items[at].displacement;
-        bool negative = callee->codes[i] < 0; // then a comparison of the sign is one, too
-        if (!compared_globals_has(&finder->globals, address, callee->codes[i]) &&
-            !(negative && compared_globals_has(&finder->globals, address, 0)))
-            return NULL;
-    }
-    site->class = SITE_UNKNOWN;
-    site->reason = "stored in a variable that is compared elsewhere";
-    return NULL;
 }
 
 static struct error *follow_root(struct site_finder *finder, struct root root)

@@ -422,8 +422,8 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
             TRY(add(failures, &summary->outcomes.items[i], rating));
         likely |= rating.confidence >= FAILURE_LIKELY;
     }
-    if (!likely && summary->through_pointer && !hints_say_void(hints) && !picture.asks &&
-        !picture.compares)
+    if (!likely && summary->through_pointer && (hints & (HINT_MADE | HINT_USED)) != 0 &&
+        !picture.asks && !picture.compares)
         failures->unknown = "it returns what a function returns that is called through a pointer";
     if (failures->items.count != 0)
         qsort(failures->items.items, failures->items.count, sizeof *failures->items.items,
