@@ -2,16 +2,13 @@
 // The direct backend: steps are children of this very process, which adopts what they leave behind
 // and tells them from its other children. For the working directory itself (NONE) or a copy of it
 // (COPY).
-#include "sandbox/changes.h"
-#include "sandbox/copy.h"
 #include "sandbox/groups.h"
 #include "sandbox/internal.h"
 #include "sandbox/keeper.h"
+#include "sandbox/working-copy.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/remove.h"
-#include "base/stale.h"
 #include "base/timeouts.h"
 
 #include <errno.h>
@@ -24,8 +21,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define COPIES "ordeal-copy-"
 
 static struct error *spare(struct direct *direct, pid_t pid)
 {
@@ -58,41 +53,6 @@ static struct error *find_others(struct direct *direct)
     return NULL;
 }
 
-// Takes the listing after the last run for the next one, if that follows at once.
-static bool reuse_listing(struct direct *direct)
-{
-    uint64_t taken_ns = direct->after_ns;
-    direct->after_ns = 0;
-    if (taken_ns == 0 || clock_ns() - taken_ns > LISTING_FRESH_NS)
-        return false;
-    listing_deinit(&direct->before);
-    direct->before = direct->after;
-    direct->after = (struct listing){0};
-    return true;
-}
-
-static struct error *list_before(struct sandbox *sandbox)
-{
-    struct direct *direct = &sandbox->direct;
-    struct listing now;
-    if (reuse_listing(direct))
-        return NULL;
-    struct error *error = listing_take(sandbox->directory, &direct->before, false, &now);
-    if (error != NULL) {
-        struct error *warned = NULL;
-        if (direct->listed || sandbox->direct.before.entries.count == 0)
-            warned = sandbox_warn(sandbox, "changes of files are not looked at: %s",
-                                  error_message(error));
-        direct->listed = false;
-        error_free(error);
-        return warned;
-    }
-    listing_deinit(&direct->before);
-    direct->before = now;
-    direct->listed = true;
-    return NULL;
-}
-
 static struct error *direct_begin(struct sandbox *sandbox, const struct sandbox_step *steps,
                                   size_t count, const char *const *visible)
 {
@@ -105,10 +65,7 @@ static struct error *direct_begin(struct sandbox *sandbox, const struct sandbox_
         direct->was_reaper = 0;
     if (!direct->was_reaper && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         return error_from_errno(errno, "cannot adopt the processes of a trial");
-    TRY(list_before(sandbox));
-    if (sandbox->kind == SANDBOX_COPY)
-        TRY(copy_tree(sandbox->directory, direct->copy));
-    return NULL;
+    return working_copy_begin(sandbox);
 }
 
 static void forget_command(struct direct *direct)
@@ -128,7 +85,7 @@ static struct error *direct_start(struct sandbox *sandbox, struct spawn *spawn, 
     forget_command(direct);
     direct->over = false;
     spawn->mortal = true;
-    spawn->directory = direct->copy != NULL ? direct->copy : sandbox->directory;
+    spawn->directory = sandbox->copy.path != NULL ? sandbox->copy.path : sandbox->directory;
     spawn->groups = groups_descriptors(sandbox->groups);
     if (linger) {
         pid_t keeper = 0;
@@ -271,132 +228,7 @@ static void direct_end(struct sandbox *sandbox)
     error_free(direct_kill_all(sandbox));
     if (!direct->was_reaper)
         prctl(PR_SET_CHILD_SUBREAPER, 0);
-    if (direct->copy != NULL)
-        error_free(remove_tree(direct->copy));
-}
-
-struct report {
-    struct sandbox *sandbox;
-    const char *const *ignored;
-    struct error *(*change)(void *, const struct sandbox_change *);
-    void *data;
-};
-
-static struct error *report_entry(const struct report *report, const struct listing_entry *entry,
-                                  bool deleted)
-{
-    const struct sandbox *sandbox = report->sandbox;
-    _cleanup_(buffer_deinit) struct buffer path = {0}, open = {0};
-    const char *slash = strcmp(sandbox->directory, "/") == 0 ? "" : "/";
-    TRY(buffer_printf(&path, "%s%s%s", sandbox->directory, slash, entry->path));
-    if (change_ignored(path.data, sandbox->directory, report->ignored))
-        return NULL;
-    const char *directory =
-        sandbox->direct.copy != NULL ? sandbox->direct.copy : sandbox->directory;
-    TRY(buffer_printf(&open, "%s%s%s", directory, slash, entry->path));
-    struct sandbox_change change = {.path = path.data, .kind = SANDBOX_DELETED};
-    if (!deleted) {
-        change.kind = change_kind(entry->mode);
-        change.size = entry->size;
-        change.hash = entry->hash;
-        change.mode = entry->mode & 07777;
-        change.open = S_ISREG(entry->mode) && access(open.data, R_OK) == 0 ? open.data : NULL;
-    }
-    return report->change(report->data, &change);
-}
-
-// Whether the directory of a deleted file is gone as well: then only the directory is listed.
-static bool parent_gone(const struct listing *before, const struct listing *after, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        return false;
-    char *parent = strndup(path, (size_t)(slash - path));
-    const struct listing_entry *now = parent == NULL ? NULL : listing_find(after, parent);
-    bool gone = now == NULL || !S_ISDIR(now->mode);
-    free(parent);
-    return gone;
-}
-
-static struct error *compare(const struct report *report, const struct listing *before,
-                             const struct listing *after)
-{
-    size_t i = 0, j = 0;
-    while (i < before->entries.count || j < after->entries.count) {
-        const struct listing_entry *old =
-            i < before->entries.count ? &before->entries.items[i] : NULL;
-        const struct listing_entry *new =
-            j < after->entries.count ? &after->entries.items[j] : NULL;
-        int order = old == NULL ? 1 : new == NULL ? -1 : strcmp(old->path, new->path);
-        if (order < 0 && !parent_gone(before, after, old->path))
-            TRY(report_entry(report, old, true));
-        if (order > 0 || (order == 0 && !listing_same(old, new)))
-            TRY(report_entry(report, new, false));
-        i += order <= 0;
-        j += order >= 0;
-    }
-    return NULL;
-}
-
-static struct error *
-direct_each_change(struct sandbox *sandbox, const char *const *ignored,
-                   struct error *(*change)(void *, const struct sandbox_change *), void *data)
-{
-    struct direct *direct = &sandbox->direct;
-    if (!direct->listed)
-        return NULL;
-    struct listing after;
-    bool copied = direct->copy != NULL;
-    TRY(listing_take(copied ? direct->copy : sandbox->directory, &direct->before, copied, &after));
-    struct report report = {sandbox, ignored, change, data};
-    struct error *error = compare(&report, &direct->before, &after);
-    listing_deinit(&direct->after);
-    direct->after = after;
-    direct->after_ns = direct->over && !copied ? clock_ns() : 0;
-    return error;
-}
-
-static const char *place_of_copies(void)
-{
-    const char *place = getenv("TMPDIR");
-    return place != NULL && place[0] == '/' ? place : "/tmp";
-}
-
-struct error *direct_open(struct sandbox *sandbox)
-{
-    struct direct *direct = &sandbox->direct;
-    if (sandbox->kind != SANDBOX_COPY)
-        return NULL;
-    stale_each(place_of_copies(), COPIES, false, remove_stale);
-    if (asprintf(&direct->copies, "%s/" COPIES "%s-XXXXXX", place_of_copies(), stale_owner()) < 0) {
-        direct->copies = NULL;
-        return error_no_memory();
-    }
-    if (mkdtemp(direct->copies) == NULL) {
-        struct error *error = error_from_errno(errno, "cannot make a directory %s", direct->copies);
-        free(TAKE(direct->copies));
-        return error;
-    }
-    if (asprintf(&direct->copy, "%s/directory", direct->copies) < 0) {
-        direct->copy = NULL;
-        return error_no_memory();
-    }
-    if (path_below(direct->copies, sandbox->directory))
-        return error_new("%s holds the place for copies, %s; set TMPDIR to another directory",
-                         sandbox->directory, direct->copies);
-    return NULL;
-}
-
-void direct_close(struct sandbox *sandbox)
-{
-    struct direct *direct = &sandbox->direct;
-    if (direct->copies != NULL && sandbox->owner == getpid())
-        error_free(remove_tree(direct->copies));
-    free(direct->copies);
-    free(direct->copy);
-    ARRAY_DEINIT(&direct->spared);
-    listing_deinit(&direct->before);
-    listing_deinit(&direct->after);
+    working_copy_end(sandbox);
 }
 
 const struct backend direct_backend = {
@@ -407,5 +239,5 @@ const struct backend direct_backend = {
     .news = direct_news,
     .kill_step = direct_kill_step,
     .kill_all = direct_kill_all,
-    .each_change = direct_each_change,
+    .each_change = working_copy_each_change,
 };

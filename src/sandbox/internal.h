@@ -46,15 +46,18 @@ struct direct {      // the backend for COPY and NONE
     bool begun;      // `spared` is complete: other children may be killed
     int was_reaper;
     pid_t command;
-    int handle;            // pidfd of the command
-    int keeper;            // socket to the keeper of a step that may leave processes behind
-    bool over;             // no process of the run is left
+    int handle; // pidfd of the command
+    int keeper; // socket to the keeper of a step that may leave processes behind
+    bool over;  // no process of the run is left
+};
+
+struct working_copy { // see working-copy.h
+    char *place;      // our directory of copies, or NULL
+    char *path; // the working directory's copy, or NULL. OVERLAY: it is bound over the original
     struct listing before; // of the working directory, before the run
     bool listed;
     struct listing after; // likewise, after the last run; may serve as the next `before`
     uint64_t after_ns;    // when that was taken; 0: there is none
-    char *copies;         // our directory of copies, or NULL
-    char *copy;           // the working directory's copy, or NULL
 };
 
 struct overlay;
@@ -74,6 +77,7 @@ struct sandbox {
     bool in_use; // during a run
     char root[64];
     struct direct direct;
+    struct working_copy copy;
     struct overlay *overlay;
     struct groups *groups; // control groups, or NULL
 };
@@ -85,14 +89,14 @@ __attribute__((format(printf, 2, 3))) _must_check_ struct error *
 sandbox_warn(struct sandbox *sandbox, const char *format, ...);
 
 bool overlay_owns_users(const struct overlay *overlay); // it has a user namespace of its own
-// Makes sandbox->overlay and adds warnings. An error says why there can be none here.
+bool overlay_has_layers(const struct overlay *overlay); // the kernel allows overlays at all
+// The kernel refuses an overlay over the working directory: it is read-only inside.
+bool overlay_lacks_directory(const struct overlay *overlay);
+// Makes sandbox->overlay and adds warnings. An error says why there can be none here. If there is a
+// sandbox->copy, that is shown inside in place of the working directory.
 _must_check_ struct error *overlay_new(struct sandbox *sandbox);
 void overlay_free(struct overlay *overlay);
 void overlay_renew(struct overlay *overlay);  // the next run gets a new zygote
 void overlay_disown(struct overlay *overlay); // its processes belong to another process
-
-// direct_open() makes the place for copies, which direct_close() removes.
-_must_check_ struct error *direct_open(struct sandbox *sandbox);
-void direct_close(struct sandbox *sandbox);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/tree.h"
 #include "sandbox/changes.h"
 #include "sandbox/digest.h"
+#include "sandbox/working-copy.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -47,6 +48,8 @@ static bool is_whiteout(const struct stat *status)
 static bool is_private(const struct sandbox *sandbox, const char *path)
 {
     static const char *const places[] = {"/tmp", "/dev", "/run", "/proc", "/sys"};
+    if (sandbox->copy.path != NULL && path_below(path, sandbox->directory))
+        return true; // the copy is there, and compared by itself
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (path_below(path, places[i]))
             return !path_below(sandbox->directory, places[i]) ||
@@ -284,6 +287,11 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const struct found *)a)->path, ((const struct found *)b)->path);
 }
 
+static struct error *add_copied(void *data, const struct sandbox_change *change)
+{
+    return add(data, change->path, change->open, change);
+}
+
 struct error *overlay_each_change(struct sandbox *sandbox, const char *const *ignored,
                                   struct error *(*change)(void *, const struct sandbox_change *),
                                   void *data)
@@ -292,6 +300,8 @@ struct error *overlay_each_change(struct sandbox *sandbox, const char *const *ig
     struct error *error = NULL;
     for (size_t i = 0; error == NULL && i < sandbox->overlay->layers.count; i++)
         error = walk_layer(&walk, i);
+    if (error == NULL && sandbox->copy.path != NULL)
+        error = working_copy_each_change(sandbox, ignored, add_copied, &walk);
     if (error == NULL && walk.found.count != 0)
         qsort(walk.found.items, walk.found.count, sizeof *walk.found.items, by_path);
     for (size_t i = 0; i < walk.found.count; i++) {

@@ -7,6 +7,7 @@
 #include "sandbox/changes.h"
 #include "sandbox/groups.h"
 #include "sandbox/message.h"
+#include "sandbox/working-copy.h"
 #include "sandbox/zygote.h"
 
 #include <errno.h>
@@ -78,6 +79,7 @@ static struct error *take_ready(struct sandbox *sandbox, const struct incoming *
     TRY(message_list(&cursor, &layers));
     TRY(message_list(&cursor, &warnings));
     overlay->own_users = answer->head.values[0] != 0;
+    overlay->lacks_directory = answer->head.values[1] != 0;
     for (size_t i = 0; layers[i] != NULL; i++) {
         char **place = ARRAY_ADD(&overlay->layers);
         if (place == NULL || (*place = strdup(layers[i])) == NULL)
@@ -95,6 +97,7 @@ static struct error *start_zygote(struct sandbox *sandbox, bool again)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return error_from_errno(errno, "cannot make a socket");
     struct zygote_options options = {.directory = sandbox->directory,
+                                     .copy = sandbox->copy.path,
                                      .network = sandbox->network,
                                      .groups = groups_descriptors(sandbox->groups)};
     pid_t parent = getpid();
@@ -136,6 +139,16 @@ bool overlay_owns_users(const struct overlay *overlay)
     return overlay->own_users;
 }
 
+bool overlay_has_layers(const struct overlay *overlay)
+{
+    return overlay->layers.count != 0;
+}
+
+bool overlay_lacks_directory(const struct overlay *overlay)
+{
+    return overlay->lacks_directory;
+}
+
 // Whether a word of the list names something that exists below `place` ("/tmp/").
 static bool mentions(char *const *list, const char *place)
 {
@@ -154,10 +167,14 @@ static bool mentions(char *const *list, const char *place)
     return false;
 }
 
-// /tmp and /dev/shm are empty in a run, unless its directory or files are there.
+// /tmp and /dev/shm are empty in a run, unless its directory or files are there. Without overlays
+// they would be read-only, so they are empty, too.
 static void choose_places(struct sandbox *sandbox, const struct sandbox_step *steps, size_t count)
 {
     struct overlay *overlay = sandbox->overlay;
+    overlay->show_tmp = overlay->show_shm = false;
+    if (overlay->layers.count == 0)
+        return;
     overlay->show_tmp = path_below(sandbox->directory, "/tmp");
     overlay->show_shm = path_below(sandbox->directory, "/dev/shm");
     for (size_t i = 0; i < count; i++) {
@@ -198,7 +215,6 @@ static struct error *overlay_begin(struct sandbox *sandbox, const struct sandbox
                                    size_t count, const char *const *visible)
 {
     struct overlay *overlay = sandbox->overlay;
-    choose_places(sandbox, steps, count);
     // The zygote may have been killed, such as by the kernel for want of memory.
     if (overlay->zygote > 0 && waitpid(overlay->zygote, NULL, WNOHANG) == overlay->zygote)
         overlay->zygote = 0;
@@ -206,6 +222,9 @@ static struct error *overlay_begin(struct sandbox *sandbox, const struct sandbox
         end_zygote(overlay);
         TRY(start_zygote(sandbox, true));
     }
+    choose_places(sandbox, steps, count);
+    if (sandbox->copy.path != NULL)
+        TRY(working_copy_begin(sandbox));
     int ends[2], yes = 1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return error_from_errno(errno, "cannot make a socket");
@@ -233,6 +252,7 @@ static void overlay_end(struct sandbox *sandbox)
     close_one(&overlay->init_socket);
     close_one(&overlay->root);
     close_one(&overlay->upper_layers);
+    working_copy_end(sandbox);
 }
 
 // Copies the input into memory without a name.

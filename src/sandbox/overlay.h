@@ -9,6 +9,7 @@ struct overlay {
     pid_t zygote;
     int socket; // to the zygote
     bool own_users;
+    bool lacks_directory;
     ARRAY(char *) layers; // number → path
     // Of one run.
     pid_t init;             // 0: none

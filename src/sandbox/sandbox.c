@@ -5,9 +5,10 @@
 #include "sandbox/internal.h"
 
 #include "base/cleanup.h"
+#include "base/tree.h"
 #include "sandbox/spawn.h"
+#include "sandbox/working-copy.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -55,8 +56,8 @@ const char *sandbox_root(const struct sandbox *sandbox)
 
 const char *sandbox_directory(const struct sandbox *sandbox)
 {
-    return sandbox->direct.copy != NULL && sandbox->in_use ? sandbox->direct.copy
-                                                           : sandbox->directory;
+    return sandbox->kind == SANDBOX_COPY && sandbox->in_use ? sandbox->copy.path
+                                                            : sandbox->directory;
 }
 
 void sandbox_set_network(struct sandbox *sandbox, bool network)
@@ -83,16 +84,24 @@ static struct error *open_overlay(struct sandbox *sandbox)
     return overlay_new(sandbox);
 }
 
+static struct error *open_overlay_alone(struct sandbox *sandbox)
+{
+    TRY(open_overlay(sandbox));
+    return overlay_has_layers(sandbox->overlay) ? NULL
+                                                : error_new("the kernel refuses overlays here");
+}
+
 static struct error *open_direct(struct sandbox *sandbox, enum sandbox_kind kind)
 {
     sandbox->kind = kind;
     sandbox->backend = &direct_backend;
-    TRY(direct_open(sandbox));
-    if (kind == SANDBOX_COPY)
+    if (kind == SANDBOX_COPY) {
+        TRY(working_copy_open(sandbox));
         TRY(sandbox_warn(sandbox,
-                         "trials run in a copy of %s; the rest of the file system is not "
-                         "protected from them",
-                         sandbox->directory));
+                         "trials run in a copy of %s; nothing else is protected from them: "
+                         "absolute paths lead to the real files, also into %s",
+                         sandbox->directory, sandbox->directory));
+    }
     if (sandbox->network)
         TRY(sandbox_warn(sandbox, "there is no private network without the overlay sandbox"));
     return NULL;
@@ -101,54 +110,116 @@ static struct error *open_direct(struct sandbox *sandbox, enum sandbox_kind kind
 // Whether an entry belongs to another user or group, and we may change it outside. Without root an
 // overlay knows one user and one group. It cannot copy up what belongs to others, such as the group
 // of a team (EOVERFLOW).
-static bool is_foreign(int directory, const char *name)
+static bool is_foreign(int directory, const char *name, const struct stat *status)
 {
-    struct stat status;
-    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           !S_ISLNK(status.st_mode) && (status.st_uid != geteuid() || status.st_gid != getegid()) &&
+    return !S_ISLNK(status->st_mode) &&
+           (status->st_uid != geteuid() || status->st_gid != getegid()) &&
            faccessat(directory, name, W_OK, AT_EACCESS) == 0;
 }
 
 #define LOOKED_AT 10000 // entries of the working directory at most
 
-// The first such thing: the working directory itself or an entry of it; NULL: none. The caller
-// frees it.
-static char *find_foreign(const char *path)
+struct foreign_search {
+    dev_t device;
+    unsigned seen;
+    struct buffer found;
+};
+
+static struct error *look_for_foreign(void *data, const struct tree_directory *directory,
+                                      const char *name, struct tree_directory *below)
 {
-    DIR *directory = geteuid() != 0 ? opendir(path) : NULL;
-    char *found = NULL;
-    const struct dirent *entry;
-    if (directory == NULL)
+    struct foreign_search *search = data;
+    struct stat status;
+    if (search->found.size != 0 || search->seen++ >= LOOKED_AT ||
+        fstatat(directory->sides[0], name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return NULL;
-    if (is_foreign(dirfd(directory), "."))
-        found = strdup(path);
-    for (int i = 0; found == NULL && i < LOOKED_AT && (entry = readdir(directory)) != NULL; i++)
-        if (strcmp(entry->d_name, "..") != 0 && is_foreign(dirfd(directory), entry->d_name) &&
-            asprintf(&found, "%s/%s", path, entry->d_name) < 0)
-            found = NULL;
-    closedir(directory);
-    return found;
+    if (is_foreign(directory->sides[0], name, &status))
+        return buffer_printf(&search->found, "/%s%s%s", directory->path,
+                             directory->path[0] == '\0' ? "" : "/", name);
+    if (S_ISDIR(status.st_mode) && status.st_dev == search->device)
+        below->sides[0] =
+            openat(directory->sides[0], name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return NULL;
 }
 
+// The first such thing: the working directory itself or something in it; NULL: none. The caller
+// frees it.
+static struct error *find_foreign(const char *path, char **ret_found)
+{
+    static const struct tree_visitor visitor = {.entry = look_for_foreign};
+    _cleanup_(buffer_deinit) struct buffer found = {0};
+    struct foreign_search search = {0};
+    struct stat status;
+    *ret_found = NULL;
+    _cleanup_close_ int directory =
+        geteuid() == 0 ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0 || fstat(directory, &status) < 0)
+        return NULL;
+    search.device = status.st_dev;
+    struct error *error = NULL;
+    if (is_foreign(directory, ".", &status))
+        error = buffer_append(&search.found, "", 1);
+    else
+        error = tree_walk(&(struct tree_directory){.sides = {directory, -1}}, &visitor, &search);
+    if (error == NULL && search.found.size != 0)
+        error = buffer_printf(&found, "%s%s", path, search.found.data);
+    buffer_deinit(&search.found);
+    *ret_found = TAKE(found.data);
+    return error;
+}
+
+static void forget_warnings(struct sandbox *sandbox)
+{
+    for (size_t i = 0; i < sandbox->warnings.count; i++)
+        free(sandbox->warnings.items[i]);
+    sandbox->warnings.count = 0;
+}
+
+// A private view in which a copy of the working directory lies over the original.
+static struct error *open_bound_copy(struct sandbox *sandbox, const char *foreign)
+{
+    if (foreign != NULL)
+        TRY(sandbox_warn(sandbox,
+                         "%s belongs to another user or group than yours: without root, no overlay "
+                         "can show changes of it, so each trial gets a copy of %s in its place",
+                         foreign, sandbox->directory));
+    else
+        TRY(sandbox_warn(sandbox,
+                         "the kernel refuses an overlay over %s: each trial gets a copy of it in "
+                         "its place",
+                         sandbox->directory));
+    TRY(working_copy_open(sandbox));
+    return open_overlay(sandbox);
+}
+
+static struct error *open_private(struct sandbox *sandbox)
+{
+    _cleanup_free_ char *foreign = NULL;
+    TRY(find_foreign(sandbox->directory, &foreign));
+    if (foreign != NULL)
+        return open_bound_copy(sandbox, foreign);
+    TRY(open_overlay(sandbox));
+    if (!overlay_lacks_directory(sandbox->overlay))
+        return NULL;
+    overlay_free(TAKE(sandbox->overlay));
+    forget_warnings(sandbox);
+    return open_bound_copy(sandbox, NULL);
+}
+
+// Without namespaces nothing keeps a trial from the real files. So a copy of the directory is for
+// those who ask for it.
 static struct error *open_best(struct sandbox *sandbox)
 {
-    _cleanup_free_ char *foreign = find_foreign(sandbox->directory);
-    if (foreign != NULL) {
-        TRY(sandbox_warn(
-            sandbox,
-            "%s belongs to another user or group than yours: without root, trials could "
-            "not change it in a private view (--sandbox overlay)",
-            foreign));
-        return open_direct(sandbox, SANDBOX_COPY);
-    }
-    struct error *error = open_overlay(sandbox);
+    struct error *error = open_private(sandbox);
     if (error == NULL)
         return NULL;
-    struct error *warned =
-        sandbox_warn(sandbox, "no private file system can be had here: %s", error_message(error));
+    struct error *refusal = error_new(
+        "your files cannot be protected from the trials here: %s; run as root or where users may "
+        "have namespaces (user and mount namespaces), or use --sandbox copy: trials then run in a "
+        "copy of %s, and what they change by absolute paths is really changed",
+        error_message(error), sandbox->directory);
     error_free(error);
-    TRY(warned);
-    return open_direct(sandbox, SANDBOX_COPY);
+    return refusal;
 }
 
 static struct error *find_directory(struct sandbox *sandbox, const char *directory)
@@ -168,7 +239,7 @@ static struct error *open_kind(struct sandbox *sandbox, enum sandbox_kind kind)
     case SANDBOX_AUTO:
         return open_best(sandbox);
     case SANDBOX_OVERLAY:
-        return open_overlay(sandbox);
+        return open_overlay_alone(sandbox);
     case SANDBOX_COPY:
     case SANDBOX_NONE:
         break;
@@ -256,7 +327,8 @@ void sandbox_free(struct sandbox *sandbox)
     if (sandbox->overlay != NULL && sandbox->owner != getpid())
         overlay_disown(sandbox->overlay);
     overlay_free(sandbox->overlay);
-    direct_close(sandbox);
+    ARRAY_DEINIT(&sandbox->direct.spared);
+    working_copy_close(sandbox);
     groups_free(sandbox->groups, sandbox->owner == getpid());
     for (size_t i = 0; i < sandbox->warnings.count; i++)
         free(sandbox->warnings.items[i]);

@@ -20,6 +20,7 @@
 
 struct planning {
     struct view *view;
+    const char *directory; // where the trials work
     struct mounts mounts;
 };
 
@@ -113,6 +114,22 @@ static bool has_nothing_to_change(const struct view *view, const char *path)
     return nothing;
 }
 
+// Adds read-only what should be writable.
+static struct error *add_refused(struct planning *planning, const char *path,
+                                 const struct stat *status, bool refused)
+{
+    TRY(add_bind(planning, path, status, true));
+    planning->view->parts.items[planning->view->parts.count - 1].refused = refused;
+    return NULL;
+}
+
+// Whether the copy of the working directory will lie over a path: see add_copy().
+static bool is_copied(const struct planning *planning, const char *path)
+{
+    return planning->view->copy != NULL && path_below(path, planning->directory) &&
+           (strcmp(path, planning->directory) == 0 || mounts_at(&planning->mounts, path) == NULL);
+}
+
 // Adds a mount, or a directory without mounts below, as a whole.
 static struct error *add_whole(struct planning *planning, const char *path,
                                const struct stat *status, const struct mount_entry *entry)
@@ -131,10 +148,11 @@ static struct error *add_whole(struct planning *planning, const char *path,
             return NULL;
         code = errno;
     }
-    if (code != ENOTDIR || access(full.data, W_OK) == 0)
+    bool refused = code != ENOTDIR || access(full.data, W_OK) == 0;
+    if (refused && !is_copied(planning, path))
         TRY(view_warn(planning->view, "%s is read-only in trials: it cannot be overlaid (%s)",
                       path[0] == '\0' ? "/" : path, strerror(code)));
-    return add_bind(planning, path, status, true);
+    return add_refused(planning, path, status, refused);
 }
 
 static struct error *add_link(struct planning *planning, const char *path, const char *full,
@@ -185,7 +203,7 @@ static struct error *add_pieces(struct planning *planning, const char *path,
             view_warn(planning->view, "%s is read-only in trials: there are mounts below it and %s",
                       path, count < 0 ? strerror(errno) : "too many entries in it");
         if (error == NULL)
-            error = add_bind(planning, path, status, true);
+            error = add_refused(planning, path, status, true);
     } else {
         struct view_part *part = NULL;
         error = add_part(planning->view, VIEW_DIRECTORY, path, status, &part);
@@ -252,17 +270,24 @@ static struct error *add_shared_memory(struct planning *planning)
     return add_overlay(planning, "/dev/shm", &status, 0, &works);
 }
 
-// Adds the directories of other users on the way to `path`, and ours that lead to them.
-static struct error *add_paths_to(struct view *view, const char *path)
+// The part that holds a path, or NULL.
+static const struct view_part *part_of(const struct view *view, const char *path)
 {
     const struct view_part *inner = NULL;
     for (size_t i = 0; i < view->parts.count; i++) {
         const struct view_part *part = &view->parts.items[i];
-        if (part->kind == VIEW_OVERLAY && path_below(path, part->path) &&
+        if (part->kind != VIEW_LINK && path_below(path, part->path) &&
             (inner == NULL || strlen(part->path) > strlen(inner->path)))
             inner = part;
     }
-    if (inner == NULL)
+    return inner;
+}
+
+// Adds the directories of other users on the way to `path`, and ours that lead to them.
+static struct error *add_paths_to(struct view *view, const char *path)
+{
+    const struct view_part *inner = part_of(view, path);
+    if (inner == NULL || inner->kind != VIEW_OVERLAY)
         return NULL;
     size_t start = strlen(inner->path), needed = view->paths.count;
     for (size_t end = start; path[end] != '\0';) {
@@ -290,9 +315,55 @@ static struct error *add_paths(struct view *view, const char *directory)
     const char *const places[] = {directory, "/var/tmp", "/run/lock"};
     if (!view->own_users)
         return NULL;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    for (size_t i = view->copy == NULL ? 0 : 1; i < sizeof places / sizeof *places; i++)
         TRY(add_paths_to(view, places[i]));
     return NULL;
+}
+
+// Shows the copy over the directory, and the file systems that are mounted below it over the copy.
+// What else is planned there is dropped.
+static struct error *add_copy(struct planning *planning, const char *directory)
+{
+    struct view *view = planning->view;
+    __typeof__(view->parts) below = {0};
+    size_t kept = 0;
+    struct stat status;
+    _cleanup_(buffer_deinit) struct buffer full = {0};
+    TRY(outside(directory, &full));
+    if (stat(full.data, &status) < 0)
+        return error_from_errno(errno, "cannot look at %s", directory);
+    for (size_t i = 0; i < view->parts.count; i++) {
+        const struct view_part part = view->parts.items[i];
+        if (!path_below(part.path, directory) || strcmp(part.path, directory) == 0) {
+            view->parts.items[kept++] = part;
+        } else if (!is_copied(planning, part.path)) {
+            struct view_part *place = ARRAY_ADD(&below);
+            if (place == NULL)
+                return error_no_memory();
+            *place = part;
+        }
+    }
+    view->parts.count = view->early = kept;
+    struct view_part *part = NULL;
+    TRY(add_part(view, VIEW_COPY, directory, &status, &part));
+    for (size_t i = 0; i < below.count; i++) {
+        struct view_part *place = ARRAY_ADD(&view->parts);
+        if (place == NULL)
+            return error_no_memory();
+        *place = below.items[i];
+    }
+    ARRAY_DEINIT(&below);
+    return NULL;
+}
+
+// Says in one sentence what would be one for every directory.
+static struct error *warn_of_none(struct view *view)
+{
+    for (size_t i = 0; i < view->warnings.count; i++)
+        free(view->warnings.items[i]);
+    view->warnings.count = 0;
+    return view_warn(view, "the kernel refuses overlays here: all files outside the working "
+                           "directory are read-only in trials, and /tmp is empty");
 }
 
 static struct error *plan(struct planning *planning, const char *directory)
@@ -306,15 +377,20 @@ static struct error *plan(struct planning *planning, const char *directory)
     if (!planning->view->own_users)
         TRY(add_overlay(planning, "", &status, root == NULL ? 0 : root->flags, &works));
     TRY(works ? add_mounts(planning) : add_pieces(planning, "", &status));
-    if (planning->view->layers.count == 0)
-        return error_new("the kernel does not allow overlays here");
+    struct view *view = planning->view;
+    const struct view_part *part = part_of(view, directory);
+    view->lacks_directory = part != NULL && part->refused;
+    if (view->layers.count == 0)
+        TRY(warn_of_none(view));
     TRY(add_shared_memory(planning));
-    return add_paths(planning->view, directory);
+    TRY(add_paths(view, directory));
+    view->early = view->parts.count;
+    return view->copy == NULL ? NULL : add_copy(planning, directory);
 }
 
 struct error *view_plan(struct view *view, const char *directory)
 {
-    struct planning planning = {.view = view};
+    struct planning planning = {.view = view, .directory = directory};
     struct error *error = plan(&planning, directory);
     mounts_deinit(&planning.mounts);
     return error;

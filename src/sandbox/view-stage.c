@@ -86,9 +86,45 @@ static struct error *enter_namespaces(struct view *view)
     return write_file("/proc/self/gid_map", "%u %u 1", view->gid, view->gid);
 }
 
+// Goes from a chroot to the root of our mount namespace. Otherwise a trial could leave the sandbox
+// as one leaves a chroot: its root would lie inside that of the machine. If "/" is the namespace's
+// root already, *ret_chroot stays -1; else it is the chroot's root, the caller's to close.
+static struct error *leave_chroot(int *ret_chroot)
+{
+    struct statx before, now;
+    _cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int self = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    if (root < 0 || self < 0 ||
+        statx(root, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &before) < 0)
+        return error_from_errno(errno, "cannot look at /");
+    if (setns(self, CLONE_NEWNS) < 0)
+        return error_from_errno(errno, "cannot find the root of a mount namespace");
+    if (statx(AT_FDCWD, "/", 0, STATX_INO | STATX_MNT_ID, &now) < 0)
+        return error_from_errno(errno, "cannot look at /");
+    if (before.stx_mnt_id == now.stx_mnt_id && before.stx_ino == now.stx_ino)
+        return NULL;
+    *ret_chroot = root;
+    root = -1;
+    return NULL;
+}
+
+// Shows the chroot's tree, with its mounts, in place of the machine's root.
+static struct error *show_chroot(int chroot)
+{
+    _cleanup_close_ int tree =
+        (int)syscall(SYS_open_tree, chroot, "",
+                     AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (tree < 0 || umount2("/old", MNT_DETACH) < 0 ||
+        syscall(SYS_move_mount, tree, "", AT_FDCWD, "/old", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        return error_from_errno(errno, "cannot take the changed root along");
+    return NULL;
+}
+
 static struct error *enter_stage(void)
 {
     static const char *const places[] = {"/tmp", "/mnt", "/run", "/var"};
+    _cleanup_close_ int chroot = -1;
+    TRY(leave_chroot(&chroot));
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return error_from_errno(errno, "cannot make mounts private");
     size_t i = 0, count = sizeof places / sizeof *places;
@@ -102,7 +138,7 @@ static struct error *enter_stage(void)
             return error_from_errno(errno, "cannot prepare a private root");
     if (syscall(SYS_pivot_root, ".", "old") < 0 || chdir("/") < 0)
         return error_from_errno(errno, "cannot enter a private root");
-    return NULL;
+    return chroot < 0 ? NULL : show_chroot(chroot);
 }
 
 static struct error *make_device(const struct view *view, const char *name, unsigned major_number,
@@ -162,7 +198,8 @@ static struct error *warn_of_gaps(struct view *view, const char *directory)
     if (setxattr("/layer", "user.ordeal", "y", 1, 0) < 0 && errno == EOPNOTSUPP)
         TRY(view_warn(view, "with this kernel and without root, a trial cannot make a directory "
                             "where it removed one"));
-    if ((size_t)snprintf(path, sizeof path, "/old%s", directory) < sizeof path &&
+    if (view->copy == NULL &&
+        (size_t)snprintf(path, sizeof path, "/old%s", directory) < sizeof path &&
         stat(path, &status) == 0 && status.st_gid != view->gid)
         TRY(view_warn(view,
                       "%s belongs to another group than yours: trials cannot change what is "
@@ -171,8 +208,9 @@ static struct error *warn_of_gaps(struct view *view, const char *directory)
     return NULL;
 }
 
-struct error *view_prepare(struct view *view, const char *directory)
+struct error *view_prepare(struct view *view, const char *directory, const char *copy)
 {
+    view->copy = copy;
     TRY(enter_namespaces(view));
     TRY(enter_stage());
     TRY(prepare_devices(view));

@@ -74,7 +74,7 @@ static bool is_shown(const struct view_part *part, const struct view_request *re
 
 static struct error *build_part(const struct view *view, const struct view_part *part)
 {
-    char place[PATH_MAX], source[32];
+    char place[PATH_MAX], copy[PATH_MAX], source[32];
     if ((size_t)snprintf(place, sizeof place, "/new%s", part->path) >= sizeof place)
         return error_new("%s is too long a name", part->path);
     int result = 0;
@@ -97,6 +97,11 @@ static struct error *build_part(const struct view *view, const struct view_part 
         errno = view_mount_overlay(view, part, place);
         result = errno == 0 ? 0 : -1;
         break;
+    case VIEW_COPY:
+        if ((size_t)snprintf(copy, sizeof copy, "/old%s", view->copy) >= sizeof copy)
+            return error_new("%s is too long a name", view->copy);
+        result = mount(copy, place, NULL, MS_BIND, NULL);
+        break;
     }
     return result < 0 ? mount_error(root ? "/" : part->path) : NULL;
 }
@@ -115,7 +120,7 @@ static struct error *make_place(const struct view_part *part)
 static struct error *build_parts(const struct view *view, const struct view_request *request)
 {
     bool skeleton = view->parts.items[0].kind == VIEW_DIRECTORY;
-    for (size_t i = 0; i < view->parts.count; i++) {
+    for (size_t i = 0; i < view->early; i++) {
         const struct view_part *part = &view->parts.items[i];
         if (!is_shown(part, request)) {
             if (skeleton && strcmp(part->path, "/tmp") == 0 && mkdir("/new/tmp", 01777) < 0)
@@ -195,6 +200,21 @@ static struct error *make_place_for(char *place, bool directory)
     return NULL;
 }
 
+// Builds the copy of the working directory and what is mounted in it.
+static struct error *build_copy(const struct view *view)
+{
+    for (size_t i = view->early; i < view->parts.count; i++) {
+        const struct view_part *part = &view->parts.items[i];
+        char place[PATH_MAX];
+        struct stat status;
+        if ((size_t)snprintf(place, sizeof place, "/new%s", part->path) < sizeof place &&
+            part->kind != VIEW_LINK && lstat(place, &status) < 0)
+            TRY(make_place_for(place, S_ISDIR(part->mode)));
+        TRY(build_part(view, part));
+    }
+    return NULL;
+}
+
 static struct error *show_file(const char *path)
 {
     char place[PATH_MAX], source[PATH_MAX];
@@ -234,6 +254,7 @@ struct error *view_build(const struct view *view, const struct view_request *req
     if (mount("/sys", "/new/sys", NULL, MS_BIND | MS_REC, NULL) < 0)
         return mount_error("/sys");
     TRY(build_processes(view));
+    TRY(build_copy(view));
     for (char *const *visible = request->visible; visible != NULL && *visible != NULL; visible++)
         TRY(show_file(*visible));
     _cleanup_close_ int layers = open("/layer", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -21,6 +21,7 @@ enum view_part_kind {
     VIEW_LINK,
     VIEW_OVERLAY, // `number` is its layer's
     VIEW_BIND,    // `number` is its name below /ro
+    VIEW_COPY,    // the copy of the working directory
 };
 struct view_part {
     enum view_part_kind kind;
@@ -31,6 +32,7 @@ struct view_part {
     uid_t uid;
     gid_t gid;
     unsigned long flags; // of the mount
+    bool refused;        // VIEW_BIND: it should be writable, but the kernel refuses an overlay
 };
 // Directories of other users on the way to places that we may write to. An overlay cannot copy them
 // up without the right to give files away, so they are made in the upper layer beforehand.
@@ -49,11 +51,16 @@ struct view {
     ARRAY(char *) layers; // number → path
     ARRAY(char *) warnings;
     unsigned binds;
-}; // never freed: the process that prepares it keeps it
+    const char *copy; // path of the copy that is shown in place of the working directory, or NULL
+    size_t early;     // so many parts, the first, are built before /tmp, /dev, /proc and /sys
+    bool lacks_directory; // the working directory is read-only, for want of an overlay
+};                        // never freed: the process that prepares it keeps it
 
-// Enters namespaces of our own and prepares the stage. `directory` is where the trials work. An
-// error says why the kernel refuses.
-_must_check_ struct error *view_prepare(struct view *ret_view, const char *directory);
+// Enters namespaces of our own and prepares the stage. `directory` is where the trials work. If
+// `copy` is not NULL, it is shown in place of the directory, and kept. An error says why the kernel
+// refuses.
+_must_check_ struct error *view_prepare(struct view *ret_view, const char *directory,
+                                        const char *copy);
 
 struct view_request {
     bool show_tmp, show_shm; // show the outside's /tmp, /dev/shm

@@ -121,7 +121,8 @@ static struct error *report_ready(const struct zygote *zygote)
     TRY(buffer_append(&payload, &counts[1], sizeof counts[1]));
     for (size_t i = 0; i < view->warnings.count; i++)
         TRY(message_add_text(&payload, view->warnings.items[i]));
-    struct message head = {.kind = MESSAGE_READY, .values = {view->own_users}};
+    struct message head = {.kind = MESSAGE_READY,
+                           .values = {view->own_users, view->lacks_directory}};
     return message_send(zygote->socket, &head, &payload, NULL);
 }
 
@@ -129,7 +130,7 @@ static struct error *prepare(struct zygote *zygote, const struct zygote_options 
 {
     TRY(detach(options, zygote->socket));
     zygote->mask = umask(0);
-    TRY(view_prepare(&zygote->view, options->directory));
+    TRY(view_prepare(&zygote->view, options->directory, options->copy));
     TRY(capabilities_bound());
     return report_ready(zygote);
 }

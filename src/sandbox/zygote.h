@@ -7,6 +7,7 @@
 
 struct zygote_options {
     const char *directory;
+    const char *copy; // to be shown in place of the directory, or NULL
     bool network;
     const int *groups; // control groups to enter, as of groups_descriptors()
 };
