@@ -6,9 +6,12 @@
 
 #include "base/error.h"
 
-// Programs that this process executes will get harmless capabilities only.
-_must_check_ struct error *capabilities_bound(void);
+#include <stdbool.h>
+
+// Programs that this process executes will get harmless capabilities only. What is harmless depends
+// on whether the network is a private one.
+_must_check_ struct error *capabilities_bound(bool private_network);
 // Gives up all other capabilities of this process now.
-_must_check_ struct error *capabilities_drop(void);
+_must_check_ struct error *capabilities_drop(bool private_network);
 
 #endif

@@ -64,7 +64,7 @@ static struct error *add_bind(struct planning *planning, const char *path,
     if (S_ISDIR(status->st_mode) ? mkdir(to.data, 0755) < 0 : mknod(to.data, S_IFREG | 0644, 0) < 0)
         return error_from_errno(errno, "cannot make a place for %s", path);
     if (mount(from.data, to.data, NULL, MS_BIND | (recursive ? MS_REC : 0), NULL) < 0 ||
-        view_readonly(to.data) < 0)
+        view_readonly(to.data, false) < 0)
         return error_from_errno(errno, "cannot show %s read-only", path);
     return NULL;
 }

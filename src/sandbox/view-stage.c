@@ -30,9 +30,10 @@ struct error *view_warn(struct view *view, const char *format, ...)
     return NULL;
 }
 
-int view_readonly(const char *path)
+int view_readonly(const char *path, bool devices)
 {
-    struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
+    struct mount_attr attributes = {.attr_set =
+                                        MOUNT_ATTR_RDONLY | (devices ? 0 : MOUNT_ATTR_NODEV)};
     return (int)syscall(SYS_mount_setattr, AT_FDCWD, path, AT_RECURSIVE, &attributes,
                         sizeof attributes);
 }
@@ -175,14 +176,15 @@ static struct error *prepare_devices(const struct view *view)
             return error_from_errno(errno, "cannot make %s", links[i][0]);
     if (mkdir("/dev/pts", 0755) < 0 || mkdir("/dev/shm", 0755) < 0)
         return error_from_errno(errno, "cannot prepare /dev");
-    if (view_readonly("/dev") < 0)
+    if (view_readonly("/dev", true) < 0)
         return error_from_errno(errno, "cannot make /dev read-only");
     return NULL;
 }
 
 static struct error *prepare_sysfs(void)
 {
-    if (mount("/old/sys", "/sys", NULL, MS_BIND | MS_REC, NULL) < 0 || view_readonly("/sys") < 0)
+    if (mount("/old/sys", "/sys", NULL, MS_BIND | MS_REC, NULL) < 0 ||
+        view_readonly("/sys", false) < 0)
         return error_from_errno(errno, "cannot make /sys read-only");
     return NULL;
 }

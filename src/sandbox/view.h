@@ -79,6 +79,8 @@ mode_t view_mode(const struct view *view, const char *path, mode_t mode);
 _must_check_ struct error *view_plan(struct view *view, const char *directory);
 __attribute__((format(printf, 2, 3))) _must_check_ struct error *view_warn(struct view *view,
                                                                            const char *format, ...);
-int view_readonly(const char *path); // all mounts at and below `path`; -1 and errno
+// Makes all mounts at and below `path` read-only; -1 and errno. Devices there can be used, and thus
+// written, only if `devices` is set.
+int view_readonly(const char *path, bool devices);
 
 #endif

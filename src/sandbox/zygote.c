@@ -8,6 +8,7 @@
 #include "sandbox/capabilities.h"
 #include "sandbox/descriptors.h"
 #include "sandbox/init.h"
+#include "sandbox/keyrings.h"
 #include "sandbox/message.h"
 #include "sandbox/spawn.h"
 #include "sandbox/view.h"
@@ -68,7 +69,7 @@ static struct error *set_up_init(struct zygote *zygote, const struct view_reques
         TRY(raise_loopback());
     TRY(view_build(&zygote->view, request, &shown[0], &shown[1]));
     umask(zygote->mask);
-    TRY(capabilities_drop());
+    TRY(capabilities_drop(zygote->network));
     if (prctl(PR_SET_DUMPABLE, 0) < 0)
         return error_from_errno(errno, "cannot protect the sandbox");
     struct error *error =
@@ -131,7 +132,8 @@ static struct error *prepare(struct zygote *zygote, const struct zygote_options 
     TRY(detach(options, zygote->socket));
     zygote->mask = umask(0);
     TRY(view_prepare(&zygote->view, options->directory, options->copy));
-    TRY(capabilities_bound());
+    TRY(keyrings_leave());
+    TRY(capabilities_bound(zygote->network));
     return report_ready(zygote);
 }
 

@@ -4,6 +4,10 @@
 
 #include "sandbox/digest.h"
 
+#include <linux/keyctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
 static char outside[100]; // the mount namespace of this test
 
 static void find_outside(void)
@@ -236,6 +240,98 @@ static void no_power(void **state)
     sandbox_free(sandbox);
 }
 
+// What a run does to keys of the outside: a bit for each that it could.
+static struct {
+    int key, keyring;
+} * keys; // shared with the sandbox
+enum {
+    KEY_IS_READ = 1,
+    KEY_IS_REVOKED = 2,
+    KEYRING_IS_CLEARED = 4,
+    KEYS_ARE_MADE = 8,
+    OLD_ABI = 16
+};
+
+static volatile int found;
+static void no_such_call(int signal)
+{
+    _exit(found);
+}
+
+static int use_keys(int shared)
+{
+    char text[16];
+    signal(SIGSEGV, no_such_call); // int $0x80 in a kernel without it
+    long size = syscall(SYS_keyctl, KEYCTL_READ, keys->key, text, sizeof text);
+    found = size >= 0 ? KEY_IS_READ : 0;
+    if (syscall(SYS_keyctl, KEYCTL_CLEAR, keys->keyring) == 0 ||
+        syscall(SYS_keyctl, KEYCTL_CLEAR, KEY_SPEC_SESSION_KEYRING) == 0)
+        found |= KEYRING_IS_CLEARED;
+    if (syscall(SYS_keyctl, KEYCTL_REVOKE, keys->key) == 0)
+        found |= KEY_IS_REVOKED;
+    if (syscall(SYS_add_key, "user", "ordeal-test", "x", 1, KEY_SPEC_USER_KEYRING) >= 0)
+        found |= KEYS_ARE_MADE;
+    long result = 288; // keyctl of i386
+    __asm__ volatile("int $0x80"
+                     : "+a"(result)
+                     : "b"(KEYCTL_GET_KEYRING_ID), "c"(KEY_SPEC_USER_KEYRING), "d"(1)
+                     : "memory", "r8", "r9", "r10", "r11");
+    return found | (result > 0 ? OLD_ABI : 0);
+}
+
+static void keyrings(void **state)
+{
+    // The test's own session keyring: whatever goes wrong, no keys but the test's are lost.
+    long keyring = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
+    long key = syscall(SYS_add_key, "user", "ordeal-test", "secret", 6, KEY_SPEC_SESSION_KEYRING);
+    if (keyring < 0 || key < 0) {
+        print_message("no keyrings here: %s\n", strerror(errno));
+        skip();
+    }
+    // Readable for all that have this user id, as keys in the user's own keyring are.
+    assert_int_equal(syscall(SYS_keyctl, KEYCTL_SETPERM, key, 0x3f3f0000), 0);
+    keys = mmap(NULL, sizeof *keys, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(keys != MAP_FAILED);
+    keys->key = (int)key;
+    keys->keyring = (int)keyring;
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    struct sandbox_step step = {.command = (char *[]){(char *)"use_keys", NULL},
+                                .environment = plain,
+                                .inside = use_keys,
+                                .shared = STDIN_FILENO,
+                                .input = -1};
+    struct sandbox_result result;
+    must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
+    assert_int_equal(result.end, SANDBOX_EXIT);
+    assert_int_equal(result.status, 0);
+    sandbox_result_deinit(&result);
+    char text[16] = "";
+    assert_int_equal(syscall(SYS_keyctl, KEYCTL_READ, key, text, sizeof text), 6);
+    assert_string_equal(text, "secret");
+    result = run_in(sandbox, "grep -c ^Seccomp:.*2 /proc/self/status", 5000);
+    assert_string_equal(text_of(&result.out), "1\n");
+    sandbox_result_deinit(&result);
+    sandbox_free(sandbox);
+    munmap(keys, sizeof *keys);
+    syscall(SYS_keyctl, KEYCTL_CLEAR, keyring);
+}
+
+// Root listens to others and forges packets on a network of its own only.
+static void raw_sockets(void **state)
+{
+    static const char *const attempt =
+        "perl -MSocket -e 'socket(my $a, 17, SOCK_RAW, 0x300) and print \"packet\\n\"; "
+        "socket(my $b, AF_INET, SOCK_RAW, 1) and print \"raw\\n\"'";
+    for (int network = 0; network < 2; network++) {
+        struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, network != 0);
+        struct sandbox_result result = run_in(sandbox, attempt, 5000);
+        assert_string_equal(text_of(&result.out),
+                            network != 0 && geteuid() == 0 ? "packet\nraw\n" : "");
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+    }
+}
+
 static void nothing_is_left_mounted(void **state)
 {
     struct buffer before = {0}, after = {0};
@@ -426,6 +522,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(two_at_once),
+        TEST(keyrings),
+        TEST(raw_sockets),
         TEST(nothing_is_left_mounted),
         TEST(the_view_can_be_looked_at),
         TEST(visible_files),
