@@ -4,11 +4,13 @@
 #include "base/processes.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,8 +61,11 @@ static bool process_read(long pid, struct process *ret_process)
     return true;
 }
 
-static struct error *process_list_read(process_list *ret_list)
+// Until `deadline_ns`; then *ret_complete is false.
+static struct error *process_list_read(uint64_t deadline_ns, process_list *ret_list,
+                                       bool *ret_complete)
 {
+    *ret_complete = true;
     DIR *stream = opendir("/proc");
     if (stream == NULL)
         return error_from_errno(errno, "cannot list processes in /proc");
@@ -70,6 +75,10 @@ static struct error *process_list_read(process_list *ret_list)
         if (!isdigit((unsigned char)entry->d_name[0]) ||
             !process_read(strtol(entry->d_name, NULL, 10), &process))
             continue;
+        if (deadline_ns != UINT64_MAX && clock_ns() > deadline_ns) {
+            *ret_complete = false;
+            break;
+        }
         struct process *added = ARRAY_ADD(ret_list);
         if (added == NULL)
             error = error_no_memory();
@@ -124,9 +133,16 @@ static void mark_way(const process_list *list, struct process *start, long root,
         at->place = place;
 }
 
-static struct error *find_descendants(const pid_list *spared, process_list *ret_list)
+static struct error *process_list_read_all(process_list *ret_list)
 {
-    TRY(process_list_read(ret_list));
+    bool complete;
+    return process_list_read(UINT64_MAX, ret_list, &complete);
+}
+
+static struct error *find_descendants(const pid_list *spared, uint64_t deadline_ns,
+                                      process_list *ret_list, bool *ret_complete)
+{
+    TRY(process_list_read(deadline_ns, ret_list, ret_complete));
     if (ret_list->count != 0)
         qsort(ret_list->items, ret_list->count, sizeof *ret_list->items, compare_pids);
     for (size_t i = 0; i < ret_list->count; i++)
@@ -150,7 +166,8 @@ struct error *processes_signal(int signal, const pid_list *spared, size_t *ret_c
                                size_t *ret_refused)
 {
     _cleanup_(process_list_deinit) process_list list = {0};
-    TRY(find_descendants(spared, &list));
+    bool complete;
+    TRY(find_descendants(spared, UINT64_MAX, &list, &complete));
     size_t count = 0, refused = 0;
     for (size_t i = 0; i < list.count; i++) {
         if (list.items[i].place != PLACE_BELOW || list.items[i].gone)
@@ -163,12 +180,13 @@ struct error *processes_signal(int signal, const pid_list *spared, size_t *ret_c
     return NULL;
 }
 
-struct error *processes_count(const pid_list *spared, size_t *ret_count)
+struct error *processes_count(const pid_list *spared, uint64_t patience_ns, size_t *ret_count)
 {
     _cleanup_(process_list_deinit) process_list list = {0};
-    TRY(find_descendants(spared, &list));
+    bool complete;
+    TRY(find_descendants(spared, clock_ns() + patience_ns, &list, &complete));
     *ret_count = 0;
-    for (size_t i = 0; i < list.count; i++)
+    for (size_t i = 0; complete && i < list.count; i++)
         *ret_count += list.items[i].place == PLACE_BELOW && !list.items[i].gone;
     return NULL;
 }
@@ -178,10 +196,61 @@ struct error *processes_children(pid_list *ret_children)
     return processes_children_of(getpid(), ret_children);
 }
 
+// Adds the numbers in a file "12 345 6789 ".
+static bool add_numbers(int file, pid_list *list)
+{
+    char text[4096];
+    pid_t number = 0;
+    ssize_t size;
+    while ((size = read(file, text, sizeof text)) > 0)
+        for (ssize_t i = 0; i < size; i++) {
+            if (isdigit((unsigned char)text[i])) {
+                number = number * 10 + (text[i] - '0');
+                continue;
+            }
+            pid_t *place = number == 0 ? NULL : ARRAY_ADD(list);
+            if (number != 0 && place == NULL)
+                return false;
+            if (number != 0)
+                *place = number;
+            number = 0;
+        }
+    return size == 0;
+}
+
+bool processes_children_quick(pid_list *ret_children)
+{
+    _cleanup_closedir_ DIR *threads = opendir("/proc/self/task");
+    bool done = threads != NULL;
+    for (struct dirent *entry; done && (entry = readdir(threads)) != NULL;) {
+        char path[NAME_MAX + 40];
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        snprintf(path, sizeof path, "/proc/self/task/%s/children", entry->d_name);
+        _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC);
+        done = file >= 0 && add_numbers(file, ret_children);
+    }
+    return done;
+}
+
+// The number of a child is not reused before it is waited for. So no look is needed whose it is.
+bool processes_kill_children(const pid_list *spared, size_t *ret_refused)
+{
+    pid_list children = {0};
+    *ret_refused = 0;
+    bool told = processes_children_quick(&children);
+    for (size_t i = 0; i < children.count; i++)
+        if (!spares(spared, children.items[i]) && kill(children.items[i], SIGKILL) < 0 &&
+            errno == EPERM)
+            ++*ret_refused;
+    ARRAY_DEINIT(&children);
+    return told;
+}
+
 struct error *processes_children_of(pid_t parent, pid_list *ret_children)
 {
     _cleanup_(process_list_deinit) process_list list = {0};
-    TRY(process_list_read(&list));
+    TRY(process_list_read_all(&list));
     for (size_t i = 0; i < list.count; i++) {
         if (list.items[i].parent != (long)parent)
             continue;
@@ -199,7 +268,7 @@ struct error *processes_alone(pid_t pid, const pid_list *spared, bool *ret_alone
     struct process process;
     bool alone = process_read((long)pid, &process);
     if (alone)
-        TRY(process_list_read(&list));
+        TRY(process_list_read_all(&list));
     for (size_t i = 0; i < list.count; i++) {
         const struct process *other = &list.items[i];
         bool near = other->parent == process.pid || other->parent == process.parent;

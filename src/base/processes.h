@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 typedef ARRAY(pid_t) pid_list;
@@ -19,12 +20,21 @@ typedef ARRAY(pid_t) pid_list;
 _must_check_ struct error *processes_signal(int signal, const pid_list *spared, size_t *ret_count,
                                             size_t *ret_refused);
 
-// Counts the same processes.
-_must_check_ struct error *processes_count(const pid_list *spared, size_t *ret_count);
+// Counts the same processes. Gives up after `patience_ns`, with 0: the machine is too busy to look
+// at all processes.
+_must_check_ struct error *processes_count(const pid_list *spared, uint64_t patience_ns,
+                                           size_t *ret_count);
 
 // Lists the children of this process, with zombies. The caller ends the list with ARRAY_DEINIT().
 _must_check_ struct error *processes_children(pid_list *ret_children);
-// The same for another process.
+// The same, without looking at all processes of the machine. Children may be missing in the list
+// while others end. False if the kernel does not tell, or memory is short.
+bool processes_children_quick(pid_list *ret_children);
+// Kills the children of this process except `spared`, quickly: with thousands of busy processes,
+// one that looks at all of them hardly gets the time to. *ret_refused is how many we may not kill.
+// False as above.
+bool processes_kill_children(const pid_list *spared, size_t *ret_refused);
+// Lists the children of another process, with zombies.
 _must_check_ struct error *processes_children_of(pid_t parent, pid_list *ret_children);
 
 // Whether a process has no children, and its parent no other children except `spared`. Zombies

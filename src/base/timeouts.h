@@ -10,7 +10,8 @@
 // Processes that are killed
 #define KILL_WAIT_NS           (10 * NS_PER_S)   // a process may be in the kernel, dumping core
 #define KILL_TREE_PAUSE_NS     (100 * NS_PER_US) // in a process namespace: every trial pays this
-#define KILL_PAUSE_NS          (200 * NS_PER_US) // without one: every look reads all of /proc
+#define KILL_PAUSE_NS          (200 * NS_PER_US) // without one: children of the dead come to us
+#define KILL_THOROUGH_ROUNDS   64                // then a look at all of /proc
 #define KILL_RUN_PAUSE_NS      (2 * NS_PER_MS)   // in `ordeal run`, which kills at most once
 #define KILL_SERVER_PAUSE_NS   (1 * NS_PER_MS)   // what a server has started; it may still print
 #define GROUP_REMOVAL_PAUSE_NS (1 * NS_PER_MS)   // a reaped process leaves its group a bit later
@@ -26,6 +27,7 @@
 #define BRANCH_LAST_PAUSE_NS   (2 * NS_PER_MS)   // looks for output, which does not end the wait
 #define PROCESS_LIMIT_PAUSE_NS (50 * NS_PER_MS)  // looks for processes that are started endlessly
 #define PROCESS_BLIND_PAUSE_NS (1 * NS_PER_S)    // likewise, if /proc/loadavg gives no number
+#define PROCESS_COUNT_WAIT_NS  (200 * NS_PER_MS) // else too busy to count: the time limit will do
 #define LISTING_FRESH_NS       (10 * NS_PER_MS)  // the next run uses the files listed last
 
 // A trial

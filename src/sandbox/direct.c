@@ -136,6 +136,14 @@ static enum reaped reap_one(struct direct *direct, pid_t pid, struct progress *p
     return REAPED_ONE;
 }
 
+static void reap_listed(struct direct *direct, const pid_list *children, struct progress *progress,
+                        bool *left)
+{
+    for (size_t i = 0; i < children->count; i++)
+        if (!is_spared(direct, children->items[i]))
+            *left |= reap_one(direct, children->items[i], progress) != REAPED_ONE;
+}
+
 // Reaps what has ended. *ret_left: the step has processes left.
 static struct error *reap(struct direct *direct, struct progress *progress, bool *ret_left)
 {
@@ -147,13 +155,17 @@ static struct error *reap(struct direct *direct, struct progress *progress, bool
         return NULL;
     }
     pid_list children = {0};
-    struct error *error = processes_children(&children);
-    bool left = false;
-    for (size_t i = 0; i < children.count; i++)
-        if (!is_spared(direct, children.items[i]))
-            left |= reap_one(direct, children.items[i], progress) != REAPED_ONE;
+    *ret_left = false;
+    // The quick list may miss some. So that nothing is left is believed of the other alone.
+    processes_children_quick(&children);
+    reap_listed(direct, &children, progress, ret_left);
+    struct error *error = NULL;
+    if (!*ret_left) {
+        children.count = 0;
+        error = processes_children(&children);
+        reap_listed(direct, &children, progress, ret_left);
+    }
     ARRAY_DEINIT(&children);
-    *ret_left = left;
     return error;
 }
 
@@ -178,20 +190,22 @@ static struct error *direct_news(struct sandbox *sandbox, struct progress *progr
     return NULL;
 }
 
+// Kills the children, and then their children, who have become ours. If a child does not die soon,
+// or is not ours to kill, looks at all processes for its descendants.
 static struct error *kill_but(struct direct *direct, struct progress *progress)
 {
     uint64_t deadline_ns = clock_ns() + KILL_WAIT_NS;
-    for (;;) {
+    for (unsigned round = 1;; round++) {
         size_t count = 0, refused = 0;
-        TRY(processes_signal(SIGKILL, &direct->spared, &count, &refused));
-        bool left;
+        bool left = true, quick = processes_kill_children(&direct->spared, &refused);
+        if (!quick || refused != 0 || round % KILL_THOROUGH_ROUNDS == 0)
+            TRY(processes_signal(SIGKILL, &direct->spared, &count, &refused));
         TRY(reap(direct, progress, &left));
-        if (!left && count == 0)
+        if (!left)
             return NULL;
         if ((count != 0 && refused == count) || clock_ns() > deadline_ns)
-            return error_new("%zu processes of the trial cannot be killed", count);
-        if (left)
-            clock_sleep(KILL_PAUSE_NS);
+            return error_new("processes of the trial cannot be killed");
+        clock_sleep(KILL_PAUSE_NS);
     }
 }
 

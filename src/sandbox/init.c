@@ -54,6 +54,14 @@ static struct error *send_progress(struct init *init, enum message_kind kind, bo
     return message_send(init->socket, &head, NULL, NULL);
 }
 
+static bool has_others(const struct init *init, const pid_list *children)
+{
+    for (size_t i = 0; i < children->count; i++)
+        if (!is_keeper(init, children->items[i]))
+            return true;
+    return false;
+}
+
 // Whether processes are left besides the keepers and what they keep.
 static struct error *processes_left(struct init *init, bool *ret_left)
 {
@@ -62,10 +70,15 @@ static struct error *processes_left(struct init *init, bool *ret_left)
     if (!*ret_left || init->keepers.count == 0)
         return NULL;
     pid_list children = {0};
-    struct error *error = processes_children(&children);
-    *ret_left = false;
-    for (size_t i = 0; i < children.count; i++)
-        *ret_left |= !is_keeper(init, children.items[i]);
+    struct error *error = NULL;
+    // The quick list may miss some.
+    processes_children_quick(&children);
+    *ret_left = has_others(init, &children);
+    if (!*ret_left) {
+        children.count = 0;
+        error = processes_children(&children);
+        *ret_left = has_others(init, &children);
+    }
     ARRAY_DEINIT(&children);
     return error;
 }
@@ -176,15 +189,17 @@ static struct error *end_processes(struct init *init, bool all)
     }
     if (all)
         init->keepers.count = 0;
-    for (bool left = true;;) {
+    bool left = true;
+    for (unsigned round = 1;; round++) {
+        size_t count, refused = 0;
         reap(init);
         TRY(processes_left(init, &left));
         if (!left)
             break;
-        size_t count, refused;
         if (init->keepers.count == 0)
             kill(-1, SIGKILL);
-        else
+        else if (!processes_kill_children(&init->keepers, &refused) ||
+                 round % KILL_THOROUGH_ROUNDS == 0)
             TRY(processes_signal(SIGKILL, &init->keepers, &count, &refused));
         if (clock_ns() > deadline_ns)
             return error_new("processes of the trial cannot be killed");

@@ -18,9 +18,13 @@ struct process_limit {
     uint64_t tasks;   // of the whole system when ours were last counted, or fewer since
 };
 
-// Counts if it is time to. `now_ns` is after the start of the step. Processes in `spared` do not
-// count. *ret_count is the number of processes if it exceeds the limit, else 0.
+// Counts if it is time to. `now_ns` is after the start of the step. `own` is a /proc that has the
+// processes of the run alone; NULL: there is none, and children in `spared` and their descendants
+// do not count. *ret_count is the number of processes if it exceeds the limit, else 0.
 _must_check_ struct error *process_limit_check(struct process_limit *limit, uint64_t now_ns,
-                                               const pid_list *spared, size_t *ret_count);
+                                               const char *own, const pid_list *spared,
+                                               size_t *ret_count);
+// Whether so many processes want to run that looking at them would take many seconds.
+bool process_limit_is_flooded(void);
 
 #endif

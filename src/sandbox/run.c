@@ -147,7 +147,7 @@ static struct error *end_overdue(struct running_step *running)
 {
     struct sandbox *sandbox = running->run->sandbox;
     bool looked_at = !is_stopped(running) && running->result->process_count == 0;
-    if (running->step->overdue != NULL && looked_at)
+    if (running->step->overdue != NULL && looked_at && !process_limit_is_flooded())
         running->step->overdue(running->step->data, running->pid);
     running->result->end = SANDBOX_TIMEOUT;
     if (running->progress.command_gone && WIFSIGNALED(running->progress.status))
@@ -249,6 +249,16 @@ static bool is_hopeless(struct running_step *running, uint64_t now_ns)
     return step->hopeless(step->data, running->pid);
 }
 
+static struct error *check_processes(struct running_step *running, uint64_t now_ns)
+{
+    struct sandbox *sandbox = running->run->sandbox;
+    char own[sizeof sandbox->root + 8];
+    snprintf(own, sizeof own, "%s/proc", sandbox->root);
+    return process_limit_check(&sandbox->process_limit, now_ns,
+                               sandbox->root[0] == '\0' ? NULL : own, &sandbox->direct.spared,
+                               &running->result->process_count);
+}
+
 static struct error *watch_step(struct running_step *running)
 {
     struct sandbox_run *run = running->run;
@@ -263,8 +273,7 @@ static struct error *watch_step(struct running_step *running)
         if (!go_on)
             return run->sandbox->backend->kill_step(run->sandbox, &running->progress);
         uint64_t now_ns = clock_ns() - running->start_ns;
-        TRY(process_limit_check(&run->sandbox->process_limit, now_ns, &run->sandbox->direct.spared,
-                                &running->result->process_count));
+        TRY(check_processes(running, now_ns));
         bool late = now_ns >= limit_ns(running), branched = running->branch.active;
         if (is_stopped(running) || running->result->process_count != 0 ||
             is_hopeless(running, now_ns) || (late && (!branched || running->branch.overdue)))

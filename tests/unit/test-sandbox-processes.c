@@ -6,6 +6,8 @@
 #include "base/timeouts.h"
 #include "sandbox/process-limit.h"
 
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
 static const enum sandbox_kind kinds[] = {SANDBOX_NONE, SANDBOX_COPY, SANDBOX_OVERLAY};
@@ -48,6 +50,59 @@ static void restless(void **state)
               "exit if $p }'",
               "restless-48151");
     }
+}
+
+// Busy processes, each in a session of its own, that come and go and start others. The scheduler
+// may give each session as much time as all of the controller has (sched_autogroup_enabled).
+enum { STORM = 400 };
+static atomic_int *storming;
+
+static int storm(int shared)
+{
+    for (int rounds = -1;;) {
+        pid_t pid = atomic_fetch_add(storming, 1) < STORM ? fork() : -1;
+        if (pid < 0)
+            atomic_fetch_sub(storming, 1);
+        if (pid == 0) {
+            setsid();
+            rounds = 20;
+        }
+        for (volatile int i = 0; i < 1000000; i++)
+            ;
+        if (rounds > 0 && --rounds == 0) {
+            atomic_fetch_sub(storming, 1);
+            return 0;
+        }
+    }
+}
+
+static void storms(void **state)
+{
+    storming =
+        mmap(NULL, sizeof *storming, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(storming != MAP_FAILED);
+    EACH_KIND(kind)
+    {
+        atomic_store(storming, 0);
+        struct sandbox *sandbox = make(kind, NULL, false);
+        struct sandbox_step step = {.command = (char *[]){(char *)"storm", NULL},
+                                    .environment = plain,
+                                    .inside = storm,
+                                    .shared = STDIN_FILENO,
+                                    .input = -1,
+                                    .timeout_ns = 2000 * MS};
+        struct sandbox_result result;
+        uint64_t start = now();
+        must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        uint64_t taken = now() - start;
+        assert_int_equal(result.end, SANDBOX_TIMEOUT);
+        if (taken > 4000 * MS)
+            fail_msg("%llu ms", (unsigned long long)(taken / MS));
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    }
+    munmap(storming, sizeof *storming);
 }
 
 static void what_ends_by_itself_is_awaited(void **state)
@@ -217,15 +272,15 @@ static void too_many_processes(void **state)
     *ARRAY_ADD(&spared) = children[7];
     struct process_limit limit = {.limit = 9, .next_ns = 5};
     size_t count;
-    must(process_limit_check(&limit, 4, &spared, &count));
+    must(process_limit_check(&limit, 4, NULL, &spared, &count));
     assert_int_equal(count, 0);
-    must(process_limit_check(&limit, 5, &spared, &count));
+    must(process_limit_check(&limit, 5, NULL, &spared, &count));
     assert_int_equal(count, 10);
     assert_int_equal(limit.next_ns, 5 + PROCESS_LIMIT_PAUSE_NS);
     limit = (struct process_limit){.limit = 10};
-    must(process_limit_check(&limit, 0, &spared, &count));
+    must(process_limit_check(&limit, 0, NULL, &spared, &count));
     assert_int_equal(count, 0);
-    must(process_limit_check(&(struct process_limit){.limit = 0}, 0, &spared, &count));
+    must(process_limit_check(&(struct process_limit){.limit = 0}, 0, NULL, &spared, &count));
     assert_int_equal(count, 0);
     ARRAY_DEINIT(&spared);
     for (size_t i = 0; i < 12; i++) {
@@ -255,10 +310,10 @@ static void chains(void **state)
     close(link[1]);
     pid_list spared = {0};
     size_t count, refused;
-    must(processes_count(&spared, &count));
+    must(processes_count(&spared, UINT64_MAX / 2, &count));
     assert_int_equal(count, 41);
     *ARRAY_ADD(&spared) = first;
-    must(processes_count(&spared, &count));
+    must(processes_count(&spared, UINT64_MAX / 2, &count));
     assert_int_equal(count, 0);
     ARRAY_DEINIT(&spared);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -291,10 +346,13 @@ static void memory_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(daemons),       TEST(restless),           TEST(what_ends_by_itself_is_awaited),
-        TEST(assassins),     TEST(others_are_spared),  TEST(killed_slot),
-        TEST(forked_copies), TEST(killed_zygote),      TEST(limits),
-        TEST(memory_limit),  TEST(too_many_processes), TEST(chains),
+        TEST(daemons),       TEST(restless),
+        TEST(storms),        TEST(what_ends_by_itself_is_awaited),
+        TEST(assassins),     TEST(others_are_spared),
+        TEST(killed_slot),   TEST(forked_copies),
+        TEST(killed_zygote), TEST(limits),
+        TEST(memory_limit),  TEST(too_many_processes),
+        TEST(chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
