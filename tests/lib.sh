@@ -22,7 +22,7 @@ set -Eeuo pipefail
 export LC_ALL=C TERM=dumb
 umask 022
 unset LD_PRELOAD LD_LIBRARY_PATH LD_BIND_NOW ASAN_OPTIONS DEBUGINFOD_URLS NO_COLOR
-ORDEAL=$ORDEAL_BUILD/src/cli/ordeal
+ORDEAL=${ORDEAL_WRAPPER:-$ORDEAL_BUILD/src/cli/ordeal} # see tests/run
 victims=$ORDEAL_TESTS/victims
 sanitized=0
 if [[ $ORDEAL_BUILD == *sanitize* ]]; then

@@ -210,8 +210,8 @@ static struct error *kill_hurriedly(struct direct *direct, struct progress *prog
     }
 }
 
-// Before all others, if we may: among thousands of busy processes our share of the processor would be
-// too small to kill them faster than they start new ones.
+// Before all others, if we may: among thousands of busy processes our share of the processor would
+// be too small to kill them faster than they start new ones.
 static struct error *kill_but(struct direct *direct, struct progress *progress)
 {
     struct sched_param before, first = {.sched_priority = 1};

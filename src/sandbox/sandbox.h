@@ -14,9 +14,9 @@
 #include <sys/types.h>
 
 enum sandbox_kind {
-    SANDBOX_AUTO,    // the best of the others that works here
+    SANDBOX_AUTO,    // OVERLAY; if need be, with a copy bound over the working directory
     SANDBOX_OVERLAY, // namespaces and overlays over every file system
-    SANDBOX_COPY,    // a copy of the working directory; everything else is exposed
+    SANDBOX_COPY,    // a copy of the working directory, elsewhere; everything else is exposed
     SANDBOX_NONE,    // the real file system; only the process tree is ended
 };
 

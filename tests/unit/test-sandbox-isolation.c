@@ -4,8 +4,12 @@
 
 #include "sandbox/digest.h"
 
+#include <linux/capability.h>
 #include <linux/keyctl.h>
+#include <mqueue.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 
 static char outside[100]; // the mount namespace of this test
@@ -332,6 +336,57 @@ static void raw_sockets(void **state)
     }
 }
 
+static struct {
+    key_t key;
+    char queue[32];
+    pid_t process;
+} * others; // of the outside, shared with the sandbox
+
+static int reach_others(int shared)
+{
+    return (shmget(others->key, 0, 0) >= 0 ? 1 : 0) |
+           (mq_open(others->queue, O_RDONLY) != (mqd_t)-1 ? 2 : 0) |
+           (getpgid(others->process) >= 0 || errno != ESRCH ? 4 : 0);
+}
+
+// IPC, processes and capabilities.
+static void others_are_out_of_reach(void **state)
+{
+    others = mmap(NULL, sizeof *others, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(others != MAP_FAILED);
+    others->process = getpid();
+    others->key = 0x0de10000 + others->process;
+    snprintf(others->queue, sizeof others->queue, "/ordeal-test-%d", (int)others->process);
+    int memory = shmget(others->key, 4096, IPC_CREAT | 0666);
+    mqd_t queue = mq_open(others->queue, O_CREAT | O_RDWR, 0666, NULL);
+    assert_true(memory >= 0);
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    struct sandbox_step step = {.command = (char *[]){(char *)"reach_others", NULL},
+                                .environment = plain,
+                                .inside = reach_others,
+                                .shared = STDIN_FILENO,
+                                .input = -1};
+    struct sandbox_result result;
+    struct error *error = sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result);
+    shmctl(memory, IPC_RMID, NULL);
+    mq_unlink(others->queue);
+    mq_close(queue);
+    must(error);
+    assert_int_equal(result.status, 0);
+    sandbox_result_deinit(&result);
+    result = run_in(sandbox, "sed -n 's/^CapBnd:[^0-9a-f]*//p' /proc/self/status", 5000);
+    const unsigned kept[] = {CAP_CHOWN,   CAP_DAC_OVERRIDE, CAP_FOWNER,           CAP_FSETID,
+                             CAP_KILL,    CAP_SETGID,       CAP_SETUID,           CAP_SETPCAP,
+                             CAP_SETFCAP, CAP_SYS_CHROOT,   CAP_NET_BIND_SERVICE, CAP_AUDIT_WRITE};
+    uint64_t bits = strtoull(text_of(&result.out), NULL, 16);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        bits &= ~(1ull << kept[i]);
+    assert_int_equal(bits, 0);
+    sandbox_result_deinit(&result);
+    sandbox_free(sandbox);
+    munmap(others, sizeof *others);
+}
+
 static void nothing_is_left_mounted(void **state)
 {
     struct buffer before = {0}, after = {0};
@@ -524,6 +579,7 @@ int main(void)
         TEST(two_at_once),
         TEST(keyrings),
         TEST(raw_sockets),
+        TEST(others_are_out_of_reach),
         TEST(nothing_is_left_mounted),
         TEST(the_view_can_be_looked_at),
         TEST(visible_files),
