@@ -192,18 +192,53 @@ static struct error *open_bound_copy(struct sandbox *sandbox, const char *foreig
     return open_overlay(sandbox);
 }
 
+// Some containers refuse what only a run needs, such as a /proc of its own. So one is tried.
+static struct error *try_run(struct sandbox *sandbox)
+{
+    struct error *error = sandbox->backend->begin(sandbox, NULL, 0, NULL);
+    sandbox->backend->end(sandbox);
+    sandbox->root[0] = '\0';
+    return error;
+}
+
+static void start_again(struct sandbox *sandbox)
+{
+    overlay_free(TAKE(sandbox->overlay));
+    working_copy_close(sandbox);
+    forget_warnings(sandbox);
+}
+
+// A directory may be too large to be copied for every trial. An overlay protects it as well; but
+// trials cannot change what belongs to others.
+static struct error *open_around_foreign(struct sandbox *sandbox, const char *foreign)
+{
+    struct error *error = open_bound_copy(sandbox, foreign);
+    if (error == NULL)
+        error = try_run(sandbox);
+    if (error == NULL)
+        return NULL;
+    start_again(sandbox);
+    struct error *warned = sandbox_warn(
+        sandbox, "%s belongs to another user or group than yours: trials cannot change it (%s)",
+        foreign, error_message(error));
+    error_free(error);
+    TRY(warned);
+    TRY(open_overlay(sandbox));
+    return try_run(sandbox);
+}
+
 static struct error *open_private(struct sandbox *sandbox)
 {
     _cleanup_free_ char *foreign = NULL;
     TRY(find_foreign(sandbox->directory, &foreign));
     if (foreign != NULL)
-        return open_bound_copy(sandbox, foreign);
+        return open_around_foreign(sandbox, foreign);
     TRY(open_overlay(sandbox));
-    if (!overlay_lacks_directory(sandbox->overlay))
-        return NULL;
-    overlay_free(TAKE(sandbox->overlay));
-    forget_warnings(sandbox);
-    return open_bound_copy(sandbox, NULL);
+    if (overlay_lacks_directory(sandbox->overlay)) {
+        start_again(sandbox);
+        TRY(open_bound_copy(sandbox, NULL));
+    }
+    return try_run(sandbox);
 }
 
 // Without namespaces nothing keeps a trial from the real files. So a copy of the directory is for
@@ -214,9 +249,9 @@ static struct error *open_best(struct sandbox *sandbox)
     if (error == NULL)
         return NULL;
     struct error *refusal = error_new(
-        "your files cannot be protected from the trials here: %s; run as root or where users may "
-        "have namespaces (user and mount namespaces), or use --sandbox copy: trials then run in a "
-        "copy of %s, and what they change by absolute paths is really changed",
+        "your files cannot be protected from the trials here: %s; run where user and mount "
+        "namespaces are allowed, or use --sandbox copy: trials then run in a copy of %s, and what "
+        "they change by absolute paths is really changed",
         error_message(error), sandbox->directory);
     error_free(error);
     return refusal;

@@ -79,7 +79,9 @@ static struct error *enter_namespaces(struct view *view)
     if (view->uid == 0 && unshare(CLONE_NEWNS) == 0)
         return NULL;
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-        return error_from_errno(errno, "this user may not have namespaces");
+        return errno == ENOSPC ? error_new("this user may not have namespaces: see "
+                                           "/proc/sys/user/max_user_namespaces")
+                               : error_from_errno(errno, "this user may not have namespaces");
     view->own_users = true;
     view->options = ",userxattr";
     TRY(write_file("/proc/self/setgroups", "deny", 0, 0));
