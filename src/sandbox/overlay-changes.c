@@ -48,8 +48,6 @@ static bool is_whiteout(const struct stat *status)
 static bool is_private(const struct sandbox *sandbox, const char *path)
 {
     static const char *const places[] = {"/tmp", "/dev", "/run", "/proc", "/sys"};
-    if (sandbox->copy.path != NULL && path_below(path, sandbox->directory))
-        return true; // the copy is there, and compared by itself
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (path_below(path, places[i]))
             return !path_below(sandbox->directory, places[i]) ||
@@ -185,6 +183,14 @@ static struct error *descend(const struct walk *walk, const struct tree_director
     return NULL;
 }
 
+// Whether a path is hidden by the copy of the working directory, which is compared by itself.
+static bool is_copied(const struct walk *walk, const char *path)
+{
+    const char *directory = walk->sandbox->directory;
+    bool above = !path_below(walk->layer, directory) || strcmp(walk->layer, directory) == 0;
+    return walk->sandbox->copy.path != NULL && above && path_below(path, directory);
+}
+
 // The path of an entry, as seen from inside. False if it is too long for a path, or not of
 // interest.
 static bool path_of(const struct walk *walk, const struct tree_directory *directory,
@@ -194,7 +200,7 @@ static bool path_of(const struct walk *walk, const struct tree_directory *direct
     // Too long: far below something that the trial made, which is listed.
     return (size_t)snprintf(path, PATH_MAX, "%s%s%s/%s", walk->layer, slash, directory->path,
                             name) < PATH_MAX &&
-           !is_private(walk->sandbox, path) &&
+           !is_private(walk->sandbox, path) && !is_copied(walk, path) &&
            !change_ignored(path, walk->sandbox->directory, walk->ignored);
 }
 

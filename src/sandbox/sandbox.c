@@ -131,12 +131,13 @@ static struct error *look_for_foreign(void *data, const struct tree_directory *d
     struct foreign_search *search = data;
     struct stat status;
     if (search->found.size != 0 || search->seen++ >= LOOKED_AT ||
-        fstatat(directory->sides[0], name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        fstatat(directory->sides[0], name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+        status.st_dev != search->device) // a copy would not have that either
         return NULL;
     if (is_foreign(directory->sides[0], name, &status))
         return buffer_printf(&search->found, "/%s%s%s", directory->path,
                              directory->path[0] == '\0' ? "" : "/", name);
-    if (S_ISDIR(status.st_mode) && status.st_dev == search->device)
+    if (S_ISDIR(status.st_mode))
         below->sides[0] =
             openat(directory->sides[0], name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return NULL;

@@ -366,6 +366,20 @@ static struct error *warn_of_none(struct view *view)
                            "directory are read-only in trials, and /tmp is empty");
 }
 
+// Whether the directory or something of its own, not of a file system that is mounted below, is
+// read-only for want of an overlay.
+static bool lacks(const struct planning *planning, const char *directory)
+{
+    const struct view *view = planning->view;
+    const struct view_part *part = part_of(view, directory);
+    bool refused = part != NULL && part->refused;
+    for (size_t i = 0; i < view->parts.count; i++)
+        refused |= view->parts.items[i].refused &&
+                   path_below(view->parts.items[i].path, directory) &&
+                   mounts_at(&planning->mounts, view->parts.items[i].path) == NULL;
+    return refused;
+}
+
 static struct error *plan(struct planning *planning, const char *directory)
 {
     struct stat status;
@@ -378,8 +392,7 @@ static struct error *plan(struct planning *planning, const char *directory)
         TRY(add_overlay(planning, "", &status, root == NULL ? 0 : root->flags, &works));
     TRY(works ? add_mounts(planning) : add_pieces(planning, "", &status));
     struct view *view = planning->view;
-    const struct view_part *part = part_of(view, directory);
-    view->lacks_directory = part != NULL && part->refused;
+    view->lacks_directory = lacks(planning, directory);
     if (view->layers.count == 0)
         TRY(warn_of_none(view));
     TRY(add_shared_memory(planning));

@@ -117,6 +117,23 @@ static struct error *make_place(const struct view_part *part)
     return result < 0 ? mount_error(part->path) : NULL;
 }
 
+// Whether a part that could not be built has been removed outside since it was planned, such as a
+// file in /tmp. Then it has no place inside either.
+static bool is_gone(const struct view_part *part)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    if ((size_t)snprintf(path, sizeof path, "/old%s", part->path) >= sizeof path ||
+        lstat(path, &status) == 0 || errno != ENOENT)
+        return false;
+    snprintf(path, sizeof path, "/new%s", part->path);
+    if (S_ISDIR(part->mode))
+        rmdir(path);
+    else
+        unlink(path);
+    return true;
+}
+
 static struct error *build_parts(const struct view *view, const struct view_request *request)
 {
     bool skeleton = view->parts.items[0].kind == VIEW_DIRECTORY;
@@ -129,7 +146,10 @@ static struct error *build_parts(const struct view *view, const struct view_requ
         }
         if (skeleton)
             TRY(make_place(part));
-        TRY(build_part(view, part));
+        struct error *error = build_part(view, part);
+        if (error != NULL && !is_gone(part))
+            return error;
+        error_free(error);
     }
     return NULL;
 }
