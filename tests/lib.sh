@@ -8,7 +8,7 @@
 #   trigger NAME [SOURCE]      compile a plug-in trigger to ./NAME.so
 #   ordeal ARGUMENTS…          run ordeal; sets $status, fills ./out and ./err. Trials of test and campaign
 #                              get the best sandbox there is; to run "$ORDEAL" itself, add
-#                              "${best_sandbox[@]}" to its options
+#                              "${best_sandbox[@]}" to its options, or name "$best_kind"
 #   trial ARGUMENTS…           run `ordeal run --json …`, report in ./report; likewise
 #   expect JQ-EXPRESSION       must be true of ./report
 #   expect_status N, expect_out TEXT, expect_err TEXT     TEXT is a part of the output, literally
@@ -30,9 +30,9 @@ ORDEAL=$ORDEAL_BUILD/src/cli/ordeal
 victims=$ORDEAL_TESTS/victims
 # Where there can be no private view of the file system, a copy of the working directory is used only
 # if the user says so.
-best_sandbox=()
+best_sandbox=() best_kind=auto
 if [ -n "$ORDEAL_NO_OVERLAY" ]; then
-    best_sandbox=(--sandbox copy)
+    best_sandbox=(--sandbox copy) best_kind=copy
 fi
 # shellcheck source=tests/probes.sh
 . "$ORDEAL_TESTS/probes.sh"

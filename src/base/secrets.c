@@ -141,6 +141,8 @@ static struct error *add(const char *name, size_t name_size, unsigned line, cons
         if (strlen(other->name) == name_size && memcmp(other->name, name, name_size) == 0 &&
             other->line == line && other->size == size && memcmp(other->value, value, size) == 0) {
             other->learned = ++learned;
+            other->masked |= masked;
+            is_first[(unsigned char)value[0]] |= masked;
             return NULL;
         }
     }

@@ -61,6 +61,8 @@ static struct error *read_names(struct tree *tree, struct level *level)
 {
     for (;;) {
         ssize_t size = getdents64(level->sides[0], tree->entries, sizeof tree->entries);
+        if (size < 0 && errno == ENOENT)
+            return NULL; // it was removed since it was opened
         if (size < 0)
             return error_from_errno(errno, "cannot list %s",
                                     tree->path.size == 0 ? "a directory" : tree->path.data);

@@ -90,19 +90,21 @@ static bool next_module(const char **at, char *ret_path, size_t size)
     return false;
 }
 
-// The store has no build IDs of modules. One that was written after the campaign began is another
-// one, or may be.
+// The store has no build IDs of modules. One that came after the campaign began is another one, or
+// may be. Installers set the time of change of what they install, but not that of the inode.
 static struct error *compare_modules(const struct replay *replay, const char *program,
                                      struct replay_end *end)
 {
     char path[PATH_MAX];
     for (const char *at = replay->trial.spec; next_module(&at, path, sizeof path);) {
-        struct stat facts;
+        struct stat facts = {0};
         end->by_address = true;
         if (program != NULL && strcmp(path, program) == 0)
             continue;
         bool there = stat(path, &facts) == 0;
-        if (there && facts.st_mtim.tv_sec <= replay->campaign.created_s)
+        time_t changed = facts.st_mtim.tv_sec > facts.st_ctim.tv_sec ? facts.st_mtim.tv_sec
+                                                                     : facts.st_ctim.tv_sec;
+        if (there && changed <= replay->campaign.created_s)
             continue;
         _cleanup_(buffer_deinit) struct buffer text = {0};
         TRY(buffer_printf(&text,

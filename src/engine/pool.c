@@ -84,6 +84,7 @@ static void slot_end(struct pool_slot *slot, int *ret_status)
     close(slot->socket);
     slot->pid = 0;
     slot->socket = -1;
+    slot->in.size = 0;
 }
 
 static void pool_end(void *self);

@@ -296,7 +296,7 @@ static struct error *add_note(const struct wire_record *record, struct observati
         [WIRE_NOTE_DISARMED] = "took the injection out of itself:",
         [WIRE_NOTE_OUT_FAULT] = "gave an output pointer that cannot be written to",
         [WIRE_NOTE_MEMORY] = "could not allocate",
-        [WIRE_NOTE_NOT_ATTACHED] = "changed its user and closed Ordeal's descriptor, so that "
+        [WIRE_NOTE_NOT_ATTACHED] = "changed its user and has no descriptor of Ordeal's, so that "
                                    "Ordeal was not attached to",
         [WIRE_NOTE_NOT_COVERED] = "runs another file, whose coverage is not known, as",
     };

@@ -78,24 +78,27 @@ static void put(char *target, size_t room, size_t *at, const char *text)
     *at += text_length(target + *at);
 }
 
+static void prepare_handed(int32_t file)
+{
+    size_t at = 0;
+    put(handed_entry, sizeof handed_entry, &at, WIRE_ENVIRONMENT "=");
+    at = (size_t)(text_put_number(handed_entry + at, (unsigned)file) - handed_entry);
+    put(handed_entry, sizeof handed_entry, &at, ":");
+    put(handed_entry, sizeof handed_entry, &at, region_at(runtime.region->file));
+}
+
+void attach_prepare(void)
+{
+    size_t at = 0;
+    put(plain_entry, sizeof plain_entry, &at, WIRE_ENVIRONMENT "=");
+    put(plain_entry, sizeof plain_entry, &at, region_at(runtime.region->file));
+    if (handed >= 0)
+        prepare_handed(handed);
+}
+
 const char *attach_entry(void)
 {
-    const char *path = region_at(runtime.region->file);
-    size_t at = 0;
-    if (!is_region(handed)) {
-        put(plain_entry, sizeof plain_entry, &at, WIRE_ENVIRONMENT "=");
-        put(plain_entry, sizeof plain_entry, &at, path);
-        return plain_entry;
-    }
-    char digits[12], *first = &digits[sizeof digits - 1];
-    *first = '\0';
-    for (int32_t left = handed; left != 0 || *first == '\0'; left /= 10)
-        *--first = (char)('0' + left % 10);
-    put(handed_entry, sizeof handed_entry, &at, WIRE_ENVIRONMENT "=");
-    put(handed_entry, sizeof handed_entry, &at, first);
-    put(handed_entry, sizeof handed_entry, &at, ":");
-    put(handed_entry, sizeof handed_entry, &at, path);
-    return handed_entry;
+    return is_region(handed) ? handed_entry : plain_entry;
 }
 
 void attach_check(const char *program)
@@ -133,8 +136,11 @@ static int after_change(int result, long file)
 {
     if (system_failed(file))
         return result;
-    if (!can_open_region())
-        handed = move_up(file);
+    int32_t kept = can_open_region() ? -1 : move_up(file);
+    if (kept >= 0) {
+        prepare_handed(kept);
+        handed = kept;
+    }
     SYSTEM_1(__NR_close, file);
     return result;
 }

@@ -9,6 +9,7 @@
 #include "runtime/system.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/fcntl.h>
 #include <linux/stat.h>
 #include <sys/stat.h>
@@ -184,7 +185,7 @@ static long limit(struct broadcast *broadcast, int pid)
 static bool limited(int pid, int signal, int *ret_result)
 {
     const int private_anonymous = 0x22, read_write = 3;
-    if (pid > 0 || signal == 0)
+    if (pid > 0 || pid == INT_MIN || signal == 0)
         return false;
     long memory =
         SYSTEM_6(__NR_mmap, 0, sizeof(struct broadcast), read_write, private_anonymous, -1, 0);

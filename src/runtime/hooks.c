@@ -187,6 +187,7 @@ static void environment_prepare(void)
         size++;
     memcpy(runtime_path, preload, size);
     join(preload_entry, sizeof preload_entry, "LD_PRELOAD=", preload);
+    attach_prepare();
     atomic_store(&ready, 1);
 }
 

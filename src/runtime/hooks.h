@@ -28,7 +28,9 @@ extern const struct hook user_hooks[USER_HOOKS];
 
 // Maps the region that the value of WIRE_ENVIRONMENT names, or returns NULL.
 void *attach_map(const char *value, const char **ret_path, uint64_t *ret_size);
-// The environment entry by which a started program finds the region. Several threads may ask.
+// The environment entry by which a started program finds the region. Several threads may ask, and
+// programs that start now may still read an earlier one: call attach_prepare() once before.
+void attach_prepare(void);
 const char *attach_entry(void);
 // Notes in the journal if a program that is started now cannot find the region. NULL: its name is
 // not known.

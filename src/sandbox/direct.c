@@ -217,7 +217,7 @@ static struct error *kill_but(struct direct *direct, struct progress *progress)
     struct sched_param before, first = {.sched_priority = 1};
     int policy = sched_getscheduler(0);
     bool hurried = policy >= 0 && sched_getparam(0, &before) == 0 &&
-                   sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first) == 0;
+                   sched_setscheduler(0, SCHED_RR, &first) == 0;
     struct error *error = kill_hurriedly(direct, progress);
     if (hurried)
         sched_setscheduler(0, policy, &before);

@@ -131,8 +131,10 @@ struct error *store_lock_check_name(const char *path)
     pthread_mutex_lock(&mutex);
     pid_t writer = is_held(path) ? 0 : owner_of(path, &byte);
     pid_t namesake = writer != 0 ? owner_of(name, &whole) : 0;
+    // It may have ended between the two looks.
+    bool differs = writer != namesake && owner_of(path, &byte) == writer;
     pthread_mutex_unlock(&mutex);
-    return writer != namesake && is_readable(name) ? refuse_other_name(path, writer) : NULL;
+    return differs && is_readable(name) ? refuse_other_name(path, writer) : NULL;
 }
 
 // Says who holds the lock: "process 17 on host". The file may hold any bytes.

@@ -77,8 +77,9 @@ struct error *cover_copy_make(struct cover_copy *copy)
 
 void cover_copy_close(struct cover_copy *copy)
 {
-    if (copy->path != NULL && copy->owner == getpid()) {
+    if (copy->path != NULL)
         close(copy->file);
+    if (copy->path != NULL && copy->owner == getpid()) {
         unlink(copy->path);
         rmdir(copy->directory);
     }

@@ -35,8 +35,7 @@ static void handle(int number, siginfo_t *signal, void *context)
 {
     int code = errno;
     bool passed = signal->si_code <= 0 || number == SIGTERM || number == SIGHUP;
-    if (syscall(SYS_pidfd_send_signal, handled.command, passed ? number : 0, NULL, 0) < 0 &&
-        errno == ESRCH)
+    if (syscall(SYS_pidfd_send_signal, handled.command, passed ? number : 0, NULL, 0) < 0)
         handled.stop = 1;
     errno = code;
 }

@@ -90,8 +90,8 @@ static const struct {
     [WIRE_NOTE_OUT_FAULT] = {"out-fault", "gave an output pointer that cannot be written to"},
     [WIRE_NOTE_MEMORY] = {"memory", "could not allocate"},
     [WIRE_NOTE_NOT_ATTACHED] = {"not-attached",
-                                "changed its user and closed Ordeal's descriptor, so that Ordeal "
-                                "was not attached to"},
+                                "changed its user and has no descriptor of Ordeal's, so that "
+                                "Ordeal was not attached to"},
     [WIRE_NOTE_SIGNAL_LIMITED] = {"signal-limited",
                                   "signalled only the processes of this run, where others would "
                                   "have got the signal, too:"},
