@@ -301,6 +301,16 @@ struct error *secrets_put(struct buffer *buffer, const char *bytes, size_t size)
     }
 }
 
+void secrets_blank(char *bytes, size_t size)
+{
+    size_t before;
+    for (const struct secret *secret; (secret = find(bytes, size, &before)) != NULL;) {
+        memset(bytes + before, '*', secret->size);
+        bytes += before + secret->size;
+        size -= before + secret->size;
+    }
+}
+
 static struct error *replace(char **text,
                              struct error *(*put)(struct buffer *, const char *, size_t))
 {

@@ -34,6 +34,8 @@ bool secrets_has(const char *name, size_t size);
 
 // Appends the bytes with every secret replaced by what stands for it.
 _must_check_ struct error *secrets_put(struct buffer *buffer, const char *bytes, size_t size);
+// Overwrites every secret in the bytes with asterisks, where the size must stay.
+void secrets_blank(char *bytes, size_t size);
 // Replaces a text that is on the heap. NULL stays NULL.
 _must_check_ struct error *secrets_mask(char **text);
 // How much to keep of bytes that were cut off somewhere, so that they do not end with the beginning

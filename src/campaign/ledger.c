@@ -128,7 +128,7 @@ static enum store_damage damage_of(enum wire_damage damage)
     static const enum store_damage damages[WIRE_DAMAGES] = {
         [WIRE_DAMAGE_FIRED] = STORE_DAMAGE_FIRED, [WIRE_DAMAGE_FELL] = STORE_DAMAGE_FELL,
         [WIRE_DAMAGE_TIME] = STORE_DAMAGE_TIME,   [WIRE_DAMAGE_RECORD] = STORE_DAMAGE_RECORD,
-        [WIRE_DAMAGE_MARK] = STORE_DAMAGE_MARK,
+        [WIRE_DAMAGE_MARK] = STORE_DAMAGE_MARK,   [WIRE_DAMAGE_HEADER] = STORE_DAMAGE_HEADER,
     };
     return damages[damage];
 }

@@ -209,7 +209,12 @@ struct error *subject_program_compare(const char *then, const char *now,
 {
     struct program_facts before, after;
     _cleanup_(subject_change_deinit) struct subject_change change = {.build = BUILD_UNKNOWN};
-    _cleanup_(buffer_deinit) struct buffer text = {0};
+    _cleanup_(buffer_deinit) struct buffer text = {0}, stored = {0};
+    // As the store has it, without secrets in the path.
+    if (now != NULL) {
+        TRY(secrets_put(&stored, now, strlen(now)));
+        now = stored.data;
+    }
     if (then != NULL && read_facts(then, &before)) {
         if (now == NULL || !read_facts(now, &after))
             TRY(buffer_printf(&text, "%s can no longer be found", before.path));

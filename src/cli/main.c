@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/secrets.h"
 #include "cli/commit.h"
 #include "cli/mathematics.h"
 #include "report/text.h"
@@ -77,11 +78,14 @@ int main(int count, char **arguments)
     if (error == NULL)
         return status;
     const char *verb = count > 1 && command_find(arguments[1]) != NULL ? arguments[1] : NULL;
-    struct buffer text = {0};
+    struct buffer text = {0}, message = {0};
     struct error *second =
-        buffer_printf(&text, "ordeal%s%s: ", verb != NULL ? " " : "", verb != NULL ? verb : "");
+        secrets_put(&message, error_message(error), strlen(error_message(error)));
     if (second == NULL)
-        second = text_put_lines(&text, error_message(error));
+        second =
+            buffer_printf(&text, "ordeal%s%s: ", verb != NULL ? " " : "", verb != NULL ? verb : "");
+    if (second == NULL)
+        second = text_put_lines(&text, message.size != 0 ? message.data : "");
     if (second == NULL)
         second = buffer_append(&text, "\n", 1);
     char short_of_memory[] = "ordeal: out of memory\n";
@@ -90,6 +94,7 @@ int main(int count, char **arguments)
     error_free(second);
     error_free(third); // there is nowhere left to print it
     buffer_deinit(&text);
+    buffer_deinit(&message);
     error_free(error);
     return EXIT_CANNOT_RUN;
 }

@@ -304,9 +304,11 @@ struct error *reference_check_status(const struct reference *reference)
     if (err != NULL)
         TRY(quote_put_last_line(&text, "; stderr: ", err->content.data, err->content.size));
     if (is_about_owners(err))
-        return error_new("%s; without root, an overlay cannot change files and directories of "
-                         "other users and groups: --sandbox copy can",
-                         text.data);
+        return error_new(
+            "%s; without root, an overlay cannot change files and directories of "
+            "other users and groups; --sandbox copy can change those in its copy of the "
+            "working directory, but absolute paths then lead to the real files",
+            text.data);
     if (is_about_terminal(err))
         return error_new(
             "%s; it seems to need a terminal, and trials have none: a workload runs by "

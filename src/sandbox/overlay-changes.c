@@ -197,7 +197,7 @@ static bool path_of(const struct walk *walk, const struct tree_directory *direct
                     const char *name, char path[PATH_MAX])
 {
     const char *slash = directory->path[0] == '\0' ? "" : "/";
-    // Too long: far below something that the trial made, which is listed.
+    // Too long: ordeal-campaign(5) says that such files are not compared.
     return (size_t)snprintf(path, PATH_MAX, "%s%s%s/%s", walk->layer, slash, directory->path,
                             name) < PATH_MAX &&
            !is_private(walk->sandbox, path) && !is_copied(walk, path) &&

@@ -71,7 +71,8 @@ static const char *const ways[STORE_WAYS] = {
 const struct enum_names way_names = {"way of a trial", ways, STORE_WAYS};
 
 static const char *const damages[STORE_DAMAGES] = {
-    [STORE_DAMAGE_FIRED] = "fired",   [STORE_DAMAGE_FELL] = "fell", [STORE_DAMAGE_TIME] = "time",
-    [STORE_DAMAGE_RECORD] = "record", [STORE_DAMAGE_MARK] = "mark",
+    [STORE_DAMAGE_FIRED] = "fired", [STORE_DAMAGE_FELL] = "fell",
+    [STORE_DAMAGE_TIME] = "time",   [STORE_DAMAGE_RECORD] = "record",
+    [STORE_DAMAGE_MARK] = "mark",   [STORE_DAMAGE_HEADER] = "header",
 };
 const struct enum_names damage_names = {"damage of a trial", damages, STORE_DAMAGES};

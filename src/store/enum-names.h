@@ -80,6 +80,7 @@ enum store_damage {
     STORE_DAMAGE_TIME,   // more is counted than there was time for
     STORE_DAMAGE_RECORD, // the journal does not agree with the counts, or with itself
     STORE_DAMAGE_MARK,   // of coverage
+    STORE_DAMAGE_HEADER, // what only Ordeal writes was overwritten
     STORE_DAMAGES
 };
 

@@ -246,7 +246,8 @@ static const char facts[] =
 static const char safety[] =
     // What of a trial's numbers could not be true; NULL: nothing.
     "ALTER TABLE trial ADD COLUMN damage TEXT CHECK (damage IS NULL OR damage = 'fired' OR\n"
-    "    damage = 'fell' OR damage = 'time' OR damage = 'record' OR damage = 'mark');\n"
+    "    damage = 'fell' OR damage = 'time' OR damage = 'record' OR damage = 'mark' OR\n"
+    "    damage = 'header');\n"
     // Findings of an earlier campaign that were not tried again.
     "ALTER TABLE trial ADD COLUMN carried INTEGER NOT NULL DEFAULT 0;\n"
     "ALTER TABLE finding ADD COLUMN carried TEXT;\n"

@@ -101,9 +101,15 @@ static enum wire_damage compare_with_records(const struct wire_view *view, uint6
 enum wire_damage region_find_damage(const struct wire_view *view)
 {
     uint64_t most = most_events(view->region);
+    // Somebody wrote there, so at least one process had the region.
+    if (view->region->overwritten != 0 && view->region->processes == 0)
+        return WIRE_DAMAGE_HEADER;
     for (uint32_t i = 0; i < view->rule_count; i++)
         if (view->rule_states[i].fired > view->rule_states[i].reached)
             return WIRE_DAMAGE_FIRED;
+    for (uint32_t i = 0; i < view->rule_count; i++)
+        if (view->rule_states[i].reached != 0 && view->region->processes == 0)
+            return WIRE_DAMAGE_RECORD; // calls of nobody
     if (!counts_are_possible(view, most) ||
         (view->calls != NULL && !calls_are_possible(view->calls, most)))
         return WIRE_DAMAGE_TIME;

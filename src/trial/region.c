@@ -340,6 +340,9 @@ void region_start(struct region *region, uint64_t now_ns)
 void region_restore(const struct region *region, struct wire_region *bytes)
 {
     struct wire_region header = region->layout;
+    header.overwritten = bytes->overwritten != 0 ||
+                         (!region->cut && memcmp(bytes, &region->layout,
+                                                 offsetof(struct wire_region, requests)) != 0);
     header.watched_ns = clock_ns() - header.start_ns;
     header.requests = bytes->requests;
     header.processes = bytes->processes;
@@ -378,6 +381,23 @@ void region_conclude(struct region *region, enum wire_outcome outcome, int statu
     region->layout.outcome_ns = ns;
     region_mend(region);
     region_restore(region, region->map);
+}
+
+void region_each_text(struct region *region, void (*change)(char *bytes, size_t size))
+{
+    region_mend(region);
+    const struct wire_region *layout = &region->layout;
+    struct wire_record *records = (struct wire_record *)((char *)region->map + layout->journal);
+    uint64_t count = region->map->journal_head;
+    if (count > layout->journal_capacity)
+        count = layout->journal_capacity + WIRE_LATE_CRASHES;
+    change((char *)region->map + sizeof *layout, layout->rules - sizeof *layout);
+    change((char *)region->fixed + sizeof *layout, layout->rules - sizeof *layout);
+    for (uint64_t i = 0; i < count; i++)
+        if (records[i].kind == WIRE_RECORD_INJECTION)
+            change(&records[i].strings[0][0], sizeof records[i].strings);
+        else if (records[i].kind == WIRE_RECORD_NOTE || records[i].kind == WIRE_RECORD_EXEC)
+            change(records[i].text, sizeof records[i].text);
 }
 
 void region_remove(struct region *region)

@@ -62,6 +62,9 @@ _must_check_ struct error *region_renew(struct region *region,
 // Whether another process has the file open or mapped. In doubt, true.
 bool region_is_shared(const struct region *region);
 // Removes the file, unless it is a journal to keep. The mapping stays usable.
+// For all bytes of rules and records, which may hold texts of the user: paths, arguments. The size
+// stays. Call it when no process uses the region any more.
+void region_each_text(struct region *region, void (*change)(char *bytes, size_t size));
 void region_remove(struct region *region);
 // Removes the file likewise and releases everything.
 void region_close(struct region *region);

@@ -168,6 +168,7 @@ static struct error *run(const struct trial_options *options, struct trial *tria
         TRY(stacks_load(options->stacks_path, runtime_session_region(trial->session)));
     struct error *error =
         sandbox != NULL ? sandboxed_run(options, sandbox, trial) : run_plain(options, trial);
+    region_each_text(runtime_session_region(trial->session), secrets_blank);
     region_remove(runtime_session_region(trial->session));
     return error != NULL ? error : finish(options, trial);
 }

@@ -112,7 +112,8 @@ struct wire_region {
     uint32_t processes; // processes seen so far, each counted once
     uint32_t forks;     // of them, those that came from a fork
     uint32_t options;   // enum wire_option bits; written by the controller
-    uint32_t reserved;
+    uint32_t
+        overwritten; // by the controller: something was written over the fields before `requests`
     uint64_t journal_head;   // records asked for; those above the capacity are lost, but counted
     uint64_t stack_set_lost; // stacks that found no room in the set
     uint64_t process_numbers[WIRE_PROCESSES]; // pid << 32 | number, at pid % WIRE_PROCESSES

@@ -17,6 +17,7 @@ enum wire_damage {
     WIRE_DAMAGE_TIME,   // more happened than there was time for
     WIRE_DAMAGE_RECORD, // a record that no process can have made, or that is missing
     WIRE_DAMAGE_MARK,   // code was reached in a module that was not loaded, or too often
+    WIRE_DAMAGE_HEADER, // what only the controller writes was overwritten
     WIRE_DAMAGES
 };
 
@@ -33,6 +34,7 @@ static inline struct wire_damage_text wire_damage_text(enum wire_damage damage)
         [WIRE_DAMAGE_RECORD] = {"record",
                                 "the journal does not agree with the counts, or with itself"},
         [WIRE_DAMAGE_MARK] = {"mark", "code is marked as executed that was not loaded"},
+        [WIRE_DAMAGE_HEADER] = {"header", "what only Ordeal writes there was overwritten"},
     };
     return texts[damage < WIRE_DAMAGES ? damage : WIRE_DAMAGE_NONE];
 }

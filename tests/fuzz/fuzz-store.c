@@ -123,7 +123,6 @@ static void add_rows(struct store *store)
                                  .definition = "d",
                                  .command = "cp",
                                  .directory = "/",
-                                 .environment = "[]",
                                  .version = "1",
                                  .machine = "m"};
     must(store_begin(store));

@@ -3,7 +3,7 @@
 // "rows": of what processes leave for each other about frames, which registers those save; then it
 // is another process of the same program, which reads in the same frames. "fired", "reached",
 // "head", "record", "marks": one of the numbers that the runtime counts, in memory and after a
-// failed read only.
+// failed read only. "zero": likewise, all of them and the header.
 #include "victim.h"
 
 #include "wire/region.h"
@@ -89,7 +89,11 @@ static void spoil_number(const char *which)
         region->journal_head = UINT64_MAX / 2;
     else if (strcmp(which, "record") == 0)
         records[0].rule = 4711;
-    else if (strcmp(which, "marks") == 0 && region->mark_count != 0)
+    else if (strcmp(which, "zero") == 0) {
+        memset(rules, 0, sizeof *rules);
+        memset(records, 0, sizeof *records);
+        memset(region, 0, sizeof *region);
+    } else if (strcmp(which, "marks") == 0 && region->mark_count != 0)
         memset(base + region->marks, 0xff, region->mark_count * sizeof(uint32_t));
 }
 
@@ -109,7 +113,7 @@ int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "file") == 0)
         return spoil_file(argv[2]);
-    static const char *const numbers[] = {"fired", "reached", "head", "record", "marks"};
+    static const char *const numbers[] = {"fired", "reached", "head", "record", "marks", "zero"};
     if (argc > 1 && strcmp(argv[1], "rows") == 0)
         read_amid_signals(argc, argv);
     for (size_t i = 0; argc > 1 && i < sizeof numbers / sizeof *numbers; i++)

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/secrets.h"
 #include "base/timeouts.h"
 #include "cli/command.h"
 #include "report/text.h"
@@ -210,8 +211,11 @@ static void say(struct progress *progress, const char *before, const char *sente
     wipe(progress);
     progress->text.size = 0;
     struct error *error = buffer_printf(&progress->text, "%s", before);
+    _cleanup_(buffer_deinit) struct buffer masked = {0};
     if (error == NULL)
-        error = text_put(&progress->text, sentence, strlen(sentence), 0);
+        error = secrets_put(&masked, sentence, strlen(sentence));
+    if (error == NULL)
+        error = text_put(&progress->text, masked.data, masked.size, 0);
     if (error == NULL)
         error = buffer_append(&progress->text, "\n", 1);
     if (error == NULL)
