@@ -30,8 +30,10 @@ ORDEAL=$ORDEAL_BUILD/src/cli/ordeal
 victims=$ORDEAL_TESTS/victims
 # Where there can be no private view of the file system, a copy of the working directory is used only
 # if the user says so.
+# shellcheck disable=SC2034 # tests use it
 best_sandbox=() best_kind=auto
 if [ -n "$ORDEAL_NO_OVERLAY" ]; then
+    # shellcheck disable=SC2034
     best_sandbox=(--sandbox copy) best_kind=copy
 fi
 # shellcheck source=tests/probes.sh
