@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Values that must not leave this process: which variables hold them, and the filter that
 // everything goes through that is stored or shown. "<secret:NAME>" stands for the value of a
-// variable, and
-// "<secret:NAME:2>" for the second line of a value that has several. The known values belong to the
-// process; they are set before it starts threads or forks.
+// variable, and "<secret:NAME:2>" for the second line of a value that has several. The known values
+// belong to the process; they are set before it starts threads or forks.
 #ifndef ORDEAL_BASE_SECRETS_H
 #define ORDEAL_BASE_SECRETS_H
 

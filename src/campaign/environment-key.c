@@ -46,15 +46,30 @@ static struct error *put_directory(struct buffer *path)
     return NULL;
 }
 
-// Makes a directory and those above it; what exists already is left as it is.
+// Makes a directory in one of ours; what exists already is left as it is. Root with the HOME of
+// another user must not leave directories there that this user cannot enter.
+static bool make_directory(const char *path, uid_t *owner)
+{
+    struct stat facts;
+    if (stat(path, &facts) == 0)
+        *owner = facts.st_uid;
+    else if (*owner != geteuid() || (mkdir(path, 0700) < 0 && errno != EEXIST))
+        return false;
+    return true;
+}
+
 static void make_directories(char *path)
 {
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    bool made = true;
+    uid_t owner = 0; // of the last one that there is; / is root's
+    for (char *slash = strchr(path + 1, '/'); made && slash != NULL;
+         slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        mkdir(path, 0700);
+        made = make_directory(path, &owner);
         *slash = '/';
     }
-    mkdir(path, 0700);
+    if (made)
+        make_directory(path, &owner);
 }
 
 static struct error *refuse(const char *path, const char *why)
@@ -77,7 +92,7 @@ static struct error *read_key(const char *path, struct environment_key *ret_key)
     if (fstat(file, &facts) < 0)
         return error_from_errno(errno, "cannot open %s", path);
     if (!S_ISREG(facts.st_mode))
-        return refuse(path, "is no file");
+        return refuse(path, "is not a regular file");
     if (facts.st_uid != geteuid())
         return refuse(path, "belongs to another user");
     if ((facts.st_mode & 077) != 0)

@@ -11,6 +11,7 @@
 #define CALLS_PER_NS 4 // by one processor; really fewer than one
 #define ANY_TIME     1000000
 #define CLOCK_SLACK  NS_PER_S
+#define CUT_OFF      1000 // injections of a process whose threads died before they recorded them
 
 // How often something can have happened at most.
 static uint64_t most_events(const struct wire_region *region)
@@ -75,7 +76,7 @@ static bool record_is_possible(const struct wire_view *view, const struct wire_r
 }
 
 // Compares the rules' counts with the records. Every injection is counted before it is recorded,
-// and recorded unless its process died in between or the journal was full.
+// and recorded unless its thread died in between or the journal was full.
 static enum wire_damage compare_with_records(const struct wire_view *view, uint64_t most,
                                              uint64_t *left)
 {
@@ -95,7 +96,8 @@ static enum wire_damage compare_with_records(const struct wire_view *view, uint6
         fired += view->rule_states[i].fired; // each is below a quarter of the range
     if (view->region->journal_head > view->region->journal_capacity)
         recorded = view->region->journal_head;
-    return fired > recorded + view->region->processes ? WIRE_DAMAGE_RECORD : WIRE_DAMAGE_NONE;
+    return fired > recorded + view->region->processes * CUT_OFF ? WIRE_DAMAGE_RECORD
+                                                                : WIRE_DAMAGE_NONE;
 }
 
 enum wire_damage region_find_damage(const struct wire_view *view)
