@@ -430,7 +430,9 @@ static struct error *replace(struct pool *pool, struct pool_slot *slot, const ch
     TRY(buffer_printf(&failure,
                       "a job slot died %u times without a result in between; the last process %s",
                       slot->deaths, death.data));
-    pool->failure = TAKE(failure.data);
+    // Another slot may have been given up in the same moment.
+    if (pool->failure == NULL)
+        pool->failure = TAKE(failure.data);
     return NULL;
 }
 
