@@ -25,7 +25,7 @@ enum place { PLACE_UNKNOWN, PLACE_ON_THE_WAY, PLACE_BELOW, PLACE_ELSEWHERE };
 struct process {
     long pid, parent;
     unsigned long long born; // start time: with the pid, an identity
-    bool gone;               // a zombie
+    bool gone;               // a zombie, without threads that go on
     enum place place;
 };
 typedef ARRAY(struct process) process_list;
@@ -49,14 +49,16 @@ static bool process_read(long pid, struct process *ret_process)
     // The name in parentheses may itself hold blanks and parentheses.
     const char *rest = strrchr(text, ')');
     char state;
+    long threads;
     struct process process = {.pid = pid};
     if (rest == NULL ||
         sscanf(rest + 1,
-               " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+               " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld "
                "%*d %llu",
-               &state, &process.parent, &process.born) != 3)
+               &state, &process.parent, &threads, &process.born) != 4)
         return false;
-    process.gone = state == 'Z' || state == 'X';
+    // The first thread may end before the others: its state is that of a zombie then, too.
+    process.gone = (state == 'Z' || state == 'X') && threads <= 1;
     *ret_process = process;
     return true;
 }
