@@ -71,7 +71,7 @@ uint64_t journal_frame(uint64_t pc)
 struct frames {
     uint64_t *items;
     uint32_t count, room;
-    uint32_t cut; // 1: there are more
+    uint32_t cut; // enum wire_cut
     uint32_t
         fault; // the outermost frame that a fault interrupted, with its handler further in; or 0
 };
@@ -97,10 +97,12 @@ static void frames_from(struct walk *walk, struct frames *frames)
         uint64_t sp = walk->sp;
         if (frames->count == 0 || module_at(walk->pc) != runtime.self)
             frames->items[frames->count++] = journal_frame(walk->pc);
-        if (!walk_next(walk))
+        if (!walk_next(walk)) {
+            frames->cut = walk->finished ? WIRE_CUT_NOT : WIRE_CUT_UNFINISHED;
             return;
+        }
         if (frames->count == frames->room) {
-            frames->cut = 1;
+            frames->cut = WIRE_CUT_FULL;
             return;
         }
         if (leaves_fault(walk, sp))

@@ -177,8 +177,8 @@ static int headers_of(struct dl_phdr_info *info, size_t size, void *context)
     return info->dlpi_addr == module->bias && has_dynamic(module);
 }
 
-// An entry of the auxiliary vector, which the kernel puts behind the environment; or 0.
-static uint64_t auxiliary_value(uint64_t kind)
+// The kernel puts the auxiliary vector behind the environment.
+uint64_t auxiliary_value(uint64_t kind)
 {
     static const uint64_t *vector;
     const uint64_t *word = atomic_load(&vector);
@@ -265,7 +265,7 @@ const char *program_path(void)
     return runtime.program_path;
 }
 
-static const char *module_path(const struct module *module)
+const char *module_path(const struct module *module)
 {
     return module->path == runtime.program_path ? program_path() : module->path;
 }
@@ -289,6 +289,7 @@ static struct module *module_read(struct link_map *map, bool program)
     if (program)
         program_module = module;
     read_dynamic(module);
+    unwind_find_table(module);
     return module;
 }
 

@@ -150,8 +150,8 @@ struct wire_rule_state {
     uint64_t reached; // calls that got as far as this rule's function (at least; a killed process
                       // may have made more)
     uint64_t fired;
-    uint32_t once; // 1: a rule with `once` has fired
-    uint32_t reserved;
+    uint32_t once;       // 1: a rule with `once` has fired
+    uint32_t unfinished; // checks whose walk of the stack ended before the stack did, in vain
 };
 
 struct wire_pattern_state {
@@ -291,6 +291,12 @@ enum wire_note {
     WIRE_NOTES
 };
 
+enum wire_cut {         // whether the frames of a record are all of the stack
+    WIRE_CUT_NOT,       // they are
+    WIRE_CUT_FULL,      // there are more than the record has room for
+    WIRE_CUT_UNFINISHED // nothing tells how to go on from the last one
+};
+
 struct wire_record {
     uint32_t state; // enum wire_record_state, written last
     uint16_t kind;
@@ -312,7 +318,7 @@ struct wire_record {
             char strings[WIRE_CAPTURED_STRINGS][WIRE_CAPTURED_SIZE]; // of the first C-string
                                                                      // arguments, in order
             uint32_t library;             // module table index of the function's library
-            uint32_t frames_cut;          // 1: the stack had more frames
+            uint32_t frames_cut;          // enum wire_cut
             uint64_t frames[WIRE_FRAMES]; // [0] is the call site: return addresses; of a crash
                                           // [0] is the instruction itself
         };
