@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/frame-text.h"
 #include "dwarf/symbolizer.h"
+#include "trial/runtime-blame.h"
 #include "trial/runtime-session.h"
 
 #include <signal.h>
@@ -332,6 +333,8 @@ struct error *journal_reader_observe(struct journal_reader *reader, const struct
         else if (record->kind == WIRE_RECORD_NOTE)
             TRY(add_note(record, observation));
     }
+    if (observation->note == NULL)
+        TRY(runtime_blame(view, &observation->note));
     return NULL;
 }
 

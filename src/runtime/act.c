@@ -200,7 +200,7 @@ static enum decision finish(struct call_frame *frame, const struct function *fun
     uint32_t stream = stream_action(function->traits, rule);
     if (stream != 0)
         mark_stream(frame, function->traits, stream);
-    if (is_lost(function->traits, rule))
+    if (is_lost(function->traits, rule) && !runtime.filtered)
         lose_connection(arguments[0]);
     if ((rule->actions & WIRE_OUT) != 0)
         store_outputs(frame, rule, function->name);

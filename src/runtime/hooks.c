@@ -142,8 +142,10 @@ static int hook_clone(int (*start)(void *), void *stack, int flags, void *argume
                       void *parent_tid, void *tls, void *child_tid)
 {
     const int shares_memory = 0x100;
-    if ((flags & shares_memory) != 0)
+    if ((flags & shares_memory) != 0) {
         runtime_single_threaded = &runtime_zero_byte;
+        runtime.memory_is_shared = true;
+    }
     atomic_add(&runtime.forks, 1);
     return REAL(clone)(start, stack, flags, argument, parent_tid, tls, child_tid);
 }
@@ -535,6 +537,7 @@ void hook_prepare(void)
     filter_add(hooks, sizeof hooks / sizeof hooks[0]);
     filter_add(user_hooks, USER_HOOKS);
     filter_add(broadcast_hooks, BROADCAST_HOOKS);
+    filter_add(filter_hooks, FILTER_HOOKS);
     if ((runtime.plan->uses & WIRE_USE_MUTEX) != 0)
         filter_add(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0]);
     if ((runtime.region->options & WIRE_CATCH_CRASHES) != 0)
@@ -555,6 +558,8 @@ const struct hook *hook_find(const char *name)
         hook = find_in(user_hooks, USER_HOOKS, name);
     if (hook == NULL)
         hook = find_in(broadcast_hooks, BROADCAST_HOOKS, name);
+    if (hook == NULL)
+        hook = find_in(filter_hooks, FILTER_HOOKS, name);
     if (hook == NULL && (runtime.plan->uses & WIRE_USE_MUTEX) != 0)
         hook = find_in(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0], name);
     if (hook == NULL && (runtime.region->options & WIRE_CATCH_CRASHES) != 0)

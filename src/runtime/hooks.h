@@ -36,6 +36,11 @@ const char *attach_entry(void);
 // not known.
 void attach_check(const char *program);
 
+// ---- filter.c ----
+
+#define FILTER_HOOKS 3
+extern const struct hook filter_hooks[FILTER_HOOKS];
+
 // ---- late.c ----
 
 void late_hook_loader(void);

@@ -47,8 +47,8 @@ static struct wire_record *journal_open(enum wire_record_kind kind, uint64_t *fi
         return NULL;
     record->state = WIRE_RECORD_OPEN;
     record->kind = (uint16_t)kind;
-    record->pid = system_pid();
-    record->tid = system_tid();
+    record->pid = process_pid();
+    record->tid = thread_tid();
     record->time_ns = clock_now() - region->start_ns;
     record->process_number = runtime.process->number;
     text_copy(record->process_name, sizeof record->process_name, runtime.invoked);

@@ -502,13 +502,16 @@ static uint32_t module_register(const char *path, uint64_t fingerprint)
             entry->fingerprint = fingerprint;
             text_copy(entry->path, sizeof entry->path, path);
             atomic_store(&entry->state, WIRE_MODULE_REGISTERED);
-            system_wake(&entry->state);
+            if (atomic_load(&entry->waiters) != 0)
+                system_wake(&entry->state);
             return (uint32_t)(entry - table);
         }
         // Another process may be filling it in. If it died doing so, go on to the next.
         for (int tries = 0; atomic_load(&entry->state) == WIRE_MODULE_CLAIMED && tries < 20;
-             tries++)
+             tries++) {
+            atomic_store(&entry->waiters, 1);
             system_wait(&entry->state, WIRE_MODULE_CLAIMED, 5);
+        }
         if (entry->fingerprint == fingerprint && text_equal(entry->path, path))
             return (uint32_t)(entry - table);
     }

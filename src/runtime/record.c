@@ -129,7 +129,7 @@ static uint32_t process_row(void)
     touch(row);
     row->state = WIRE_RECORD_OPEN;
     row->number = process->number;
-    row->pid = system_pid();
+    row->pid = process_pid();
     text_copy(row->program, sizeof row->program, runtime.invoked);
     if (!atomic_swap_if(&process->recorded, 0, index + 1)) // another thread was faster
         return process->recorded;
@@ -230,7 +230,8 @@ static struct record_table *table_grow(struct record_table *old, uint32_t *entri
     uint32_t i = 0;
     while (tables[i] != old)
         i++;
-    if (++i == sizeof tables / sizeof *tables || !atomic_swap_if(&runtime.process->growing, 0, 1))
+    if (++i == sizeof tables / sizeof *tables || runtime.filtered ||
+        !atomic_swap_if(&runtime.process->growing, 0, 1))
         return old;
     size_t size =
         sizeof *old + (table_entries[i] + RECORD_NEIGHBOURS) * sizeof(struct record_entry);

@@ -11,6 +11,7 @@
 #include "trial/function-alternatives.h"
 #include "trial/linkage.h"
 #include "trial/program.h"
+#include "trial/runtime-blame.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -312,6 +313,13 @@ static struct error *warn_programs(const struct wire_view *view, struct diagnosi
     return NULL;
 }
 
+static struct error *warn_runtime(const struct wire_view *view, struct diagnosis *diagnosis)
+{
+    _cleanup_free_ char *text = NULL;
+    TRY(runtime_blame(view, &text));
+    return text != NULL ? diagnosis_warn(diagnosis, "%s", text) : NULL;
+}
+
 struct error *diagnosis_make(const struct wire_view *view, struct diagnosis *ret_diagnosis)
 {
     struct diagnosis diagnosis = {0};
@@ -324,6 +332,8 @@ struct error *diagnosis_make(const struct wire_view *view, struct diagnosis *ret
         error = explain_missed(view, &diagnosis);
     if (error == NULL)
         error = warn_programs(view, &diagnosis);
+    if (error == NULL)
+        error = warn_runtime(view, &diagnosis);
     if (error != NULL)
         diagnosis_deinit(&diagnosis);
     else

@@ -350,6 +350,8 @@ void region_restore(const struct region *region, struct wire_region *bytes)
     header.journal_head = bytes->journal_head;
     header.stack_set_lost = bytes->stack_set_lost;
     memcpy(header.process_numbers, bytes->process_numbers, sizeof header.process_numbers);
+    memcpy(header.own_calls, bytes->own_calls, sizeof header.own_calls);
+    header.filters = bytes->filters;
     memcpy(header.execs, bytes->execs, sizeof header.execs);
     // Leaves `fork` alone: a workload that forks may be about to wait on a word in it, which must
     // not change even for a moment.

@@ -117,6 +117,11 @@ struct wire_region {
     uint64_t journal_head;   // records asked for; those above the capacity are lost, but counted
     uint64_t stack_set_lost; // stacks that found no room in the set
     uint64_t process_numbers[WIRE_PROCESSES]; // pid << 32 | number, at pid % WIRE_PROCESSES
+    // Of the processes in `process_numbers`: 1 + the number of the system call that the runtime is
+    // making in one that filters its own system calls; 0: none.
+    uint64_t own_calls[WIRE_PROCESSES];
+    uint32_t filters; // enum wire_filter bits: what processes have installed
+    uint32_t reserved;
     uint64_t execs[WIRE_EXECS]; // hashes of the programs in WIRE_RECORD_EXEC records; 0 = free
     struct wire_fork fork;
     // Written by the controller, for later readers of the file.
@@ -130,6 +135,11 @@ struct wire_region {
     // Inode numbers of the sockets that the command got from outside of the trial, besides its
     // standard streams. Written before it starts.
     uint64_t inherited_sockets[WIRE_INHERITED_SOCKETS];
+};
+
+enum wire_filter { // of system calls, as the C library was asked for them
+    WIRE_FILTER_PROGRAM = 1 << 0,
+    WIRE_FILTER_STRICT = 1 << 1,
 };
 
 enum wire_option {
@@ -170,7 +180,7 @@ enum wire_module_state { // a futex word
 
 struct wire_module {
     uint32_t state;
-    uint32_t reserved;
+    uint32_t waiters;     // 1: a process waits for the end of WIRE_MODULE_CLAIMED
     uint64_t fingerprint; // wire_fingerprint() of its program headers
     uint64_t resolution;  // offset of struct wire_resolution
     uint64_t reserved2;
