@@ -7,6 +7,7 @@
 #include "runtime/function.h"
 #include "runtime/record.h"
 #include "runtime/runtime.h"
+#include "runtime/started.h"
 #include "runtime/system.h"
 
 #include <linux/mman.h>
@@ -109,6 +110,7 @@ void process_start(void)
     uint32_t pid = system_pid();
     runtime.process->number = process_number(pid, false);
     runtime.process->pid = pid;
+    started_attached();
     runtime.process->key = random_mix(pid);
     // A process that execs another program goes on with another random sequence.
     uint64_t program = wire_fingerprint(runtime.invoked, text_length(runtime.invoked));

@@ -352,6 +352,9 @@ void region_restore(const struct region *region, struct wire_region *bytes)
     memcpy(header.process_numbers, bytes->process_numbers, sizeof header.process_numbers);
     memcpy(header.own_calls, bytes->own_calls, sizeof header.own_calls);
     header.filters = bytes->filters;
+    memcpy(header.pending, bytes->pending, sizeof header.pending);
+    memcpy(header.attached, bytes->attached, sizeof header.attached);
+    memcpy(header.exec_records, bytes->exec_records, sizeof header.exec_records);
     memcpy(header.execs, bytes->execs, sizeof header.execs);
     // Leaves `fork` alone: a workload that forks may be about to wait on a word in it, which must
     // not change even for a moment.

@@ -20,6 +20,8 @@
 #define WIRE_INHERITED_SOCKETS 16
 #define WIRE_REMOTES           32
 #define WIRE_EXECS             128   // programs noted as started
+#define WIRE_PENDING           256   // processes in which the runtime is yet to start
+#define WIRE_ATTACHED          8192  // bits for processes in which it has started
 #define WIRE_PROCESSES         512   // remembered process numbers
 #define WIRE_STACK_SET         65536 // entries of the set of remembered stacks; 0 = free entry
 #define WIRE_FRAMES            48    // frames of a stack in the journal
@@ -122,6 +124,9 @@ struct wire_region {
     uint64_t own_calls[WIRE_PROCESSES];
     uint32_t filters; // enum wire_filter bits: what processes have installed
     uint32_t reserved;
+    uint64_t pending[WIRE_PENDING]; // WIRE_PENDING_ENTRY(); 0: free
+    uint64_t attached[WIRE_ATTACHED / 64];
+    uint32_t exec_records[WIRE_EXECS]; // 1 + the record of the program in `execs`; 0: none yet
     uint64_t execs[WIRE_EXECS]; // hashes of the programs in WIRE_RECORD_EXEC records; 0 = free
     struct wire_fork fork;
     // Written by the controller, for later readers of the file.
@@ -135,6 +140,22 @@ struct wire_region {
     // Inode numbers of the sockets that the command got from outside of the trial, besides its
     // standard streams. Written before it starts.
     uint64_t inherited_sockets[WIRE_INHERITED_SOCKETS];
+};
+
+// A program was started and the runtime has not started in it: its pid, why that may be, and its
+// record in the journal.
+#define WIRE_PENDING_ENTRY(pid, obstacle, record)                                                  \
+    ((uint64_t)(pid) << 32 | (uint64_t)(obstacle) << 28 | ((record)&0xfffffffu))
+#define WIRE_PENDING_PID(entry)      ((uint32_t)((entry) >> 32))
+#define WIRE_PENDING_OBSTACLE(entry) ((uint32_t)((entry) >> 28 & 0xf))
+#define WIRE_PENDING_RECORD(entry)   ((uint32_t)((entry)&0xfffffffu))
+
+enum wire_obstacle { // why the runtime cannot start in a program, as its starter saw it
+    WIRE_OBSTACLE_NONE,
+    WIRE_OBSTACLE_PRIVILEGES, // the starter has two users or groups: the loader ignores LD_PRELOAD
+    WIRE_OBSTACLE_RUNTIME,    // the runtime's file cannot be read
+    WIRE_OBSTACLE_REGION,     // nor, here, that of the region
+    WIRE_OBSTACLES
 };
 
 enum wire_filter { // of system calls, as the C library was asked for them
@@ -298,6 +319,7 @@ enum wire_note {
     WIRE_NOTE_NOT_ATTACHED,       // text: program; started by another user without the region
     WIRE_NOTE_SIGNAL_LIMITED,     // text: a call; its signal reached processes of the trial alone
     WIRE_NOTE_SIGNAL_REFUSED,     // text: a call; its signal was not sent to anybody
+    WIRE_NOTE_NAMESPACE,          // text: library; loaded where calls are not intercepted
     WIRE_NOTES
 };
 

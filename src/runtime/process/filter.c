@@ -15,7 +15,6 @@
 
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
-#include <sched.h>
 
 static void *real_prctl, *real_syscall, *real_vfork;
 
@@ -85,8 +84,10 @@ static void note_call(long number, long a, long b)
 static long hook_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
     note_call(number, a, b);
-    return ((__typeof__(hook_syscall) *)hook_real(&real_syscall, "syscall"))(number, a, b, c, d, e,
-                                                                             f);
+    syscall_function *real = (syscall_function *)hook_real(&real_syscall, "syscall");
+    if (number == __NR_execve && runtime.armed)
+        return program_by_syscall(real, a, b, c);
+    return real(number, a, b, c, d, e, f);
 }
 
 // Likewise. The child uses the memory of its parent, and has another number.
