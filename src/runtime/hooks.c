@@ -110,15 +110,21 @@ static void *hook_dlvsym(void *handle, const char *name, const char *version)
                    __builtin_return_address(0));
 }
 
-// What is loaded into a namespace of its own keeps its own functions.
-static void *hook_dlmopen(long list, const char *path, int flags)
+__attribute__((noinline)) static void note_namespace(const char *path)
 {
     char name[WIRE_MODULE_PATH];
-    const long base = 0;
-    void *handle = REAL(dlmopen)(list, path, flags);
-    if (handle != NULL && list != base && system_peek_text(path, name, sizeof name))
+    if (system_peek_text(path, name, sizeof name))
         journal_note(WIRE_NOTE_NAMESPACE, name);
-    return handle;
+}
+
+// What is loaded into a namespace of its own keeps its own functions. Must end in a jump: dlmopen()
+// looks at who called it.
+static void *hook_dlmopen(long list, const char *path, int flags)
+{
+    const long base = 0;
+    if (list != base)
+        note_namespace(path);
+    return REAL(dlmopen)(list, path, flags);
 }
 
 // Processes and threads.

@@ -26,6 +26,9 @@ static const char *const obstacles[WIRE_OBSTACLES] = {
     [WIRE_OBSTACLE_REGION] =
         "the region's file cannot be opened there (a chroot, a mount namespace, or something "
         "mounted over /dev/shm)",
+    [WIRE_OBSTACLE_STACK] =
+        "its stack is limited to less than 64 KiB (ulimit -s); the loader needs 4 KiB more than "
+        "usual when it handles LD_PRELOAD, and may have crashed of that",
 };
 
 static bool is_known(const struct escaped_programs *programs, const char *path)

@@ -17,9 +17,9 @@ struct escaped_programs {
 };
 
 // With `read_files` the files of all started programs are read, too: the region has room for a
-// limited number of processes. Fails only when memory is short. The caller ends it with escaped_programs_deinit().
-_must_check_ struct error *escaped_programs_find(const struct wire_view *view,
-                                                 bool read_files,
+// limited number of processes. Fails only when memory is short. The caller ends it with
+// escaped_programs_deinit().
+_must_check_ struct error *escaped_programs_find(const struct wire_view *view, bool read_files,
                                                  struct escaped_programs *ret_programs);
 void escaped_programs_deinit(struct escaped_programs *programs);
 

@@ -353,6 +353,7 @@ void region_restore(const struct region *region, struct wire_region *bytes)
     memcpy(header.own_calls, bytes->own_calls, sizeof header.own_calls);
     header.filters = bytes->filters;
     memcpy(header.pending, bytes->pending, sizeof header.pending);
+    memcpy(header.pending_limits, bytes->pending_limits, sizeof header.pending_limits);
     memcpy(header.attached, bytes->attached, sizeof header.attached);
     memcpy(header.exec_records, bytes->exec_records, sizeof header.exec_records);
     memcpy(header.execs, bytes->execs, sizeof header.execs);

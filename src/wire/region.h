@@ -125,6 +125,9 @@ struct wire_region {
     uint32_t filters; // enum wire_filter bits: what processes have installed
     uint32_t reserved;
     uint64_t pending[WIRE_PENDING]; // WIRE_PENDING_ENTRY(); 0: free
+    // Of their processes, the limits of the stack (soft, hard) if they were raised for the start;
+    // or 0 and 1 + the personality, if that was changed.
+    uint64_t pending_limits[WIRE_PENDING][2];
     uint64_t attached[WIRE_ATTACHED / 64];
     uint32_t exec_records[WIRE_EXECS]; // 1 + the record of the program in `execs`; 0: none yet
     uint64_t execs[WIRE_EXECS]; // hashes of the programs in WIRE_RECORD_EXEC records; 0 = free
@@ -155,6 +158,7 @@ enum wire_obstacle { // why the runtime cannot start in a program, as its starte
     WIRE_OBSTACLE_PRIVILEGES, // the starter has two users or groups: the loader ignores LD_PRELOAD
     WIRE_OBSTACLE_RUNTIME,    // the runtime's file cannot be read
     WIRE_OBSTACLE_REGION,     // nor, here, that of the region
+    WIRE_OBSTACLE_STACK,      // the stack is limited to less than the loader may need
     WIRE_OBSTACLES
 };
 

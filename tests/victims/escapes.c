@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // flags: -ldl
-// Usage: escapes WAY PROGRAM [ARGUMENT]. Starts a program in a way that may leave the runtime behind.
+// Usage: escapes WAY PROGRAM [ARGUMENT]. Starts a program in a way that may leave the runtime
+// behind.
 #include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>

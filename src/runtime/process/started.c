@@ -10,6 +10,9 @@
 #include "runtime/runtime.h"
 #include "runtime/system.h"
 
+#include <linux/personality.h>
+#include <sys/resource.h>
+
 #define NEIGHBOURS 16 // entries of a pid
 
 static uint64_t *pending_at(uint32_t pid, uint32_t i)
@@ -17,19 +20,91 @@ static uint64_t *pending_at(uint32_t pid, uint32_t i)
     return &runtime.region->pending[(pid + i) % WIRE_PENDING];
 }
 
-static void pending_add(uint32_t pid, struct started started)
+// The limits that belong to an entry.
+static uint64_t *limits_of(const uint64_t *entry)
+{
+    return runtime.region->pending_limits[entry - runtime.region->pending];
+}
+
+// Returns NULL if there is no room.
+static uint64_t *pending_add(uint32_t pid, struct started started)
 {
     uint64_t entry = WIRE_PENDING_ENTRY(pid, started.obstacle, started.record);
     for (uint32_t i = 0; i < NEIGHBOURS; i++)
         if (atomic_swap_if(pending_at(pid, i), 0, entry))
-            return;
+            return pending_at(pid, i);
+    return NULL;
 }
 
-static void pending_remove(uint32_t pid)
+// A stack that is limited to a few KiB. The loader takes 4 KiB more than usual if there is an
+// LD_PRELOAD, and the runtime some, which the program would lack. So the limit is raised until the
+// runtime has started; it has then used what it will need. If that is not permitted, the kernel is
+// told not to begin the stack at a random place, for which it uses up to 8 KiB of it.
+
+#define PERSONALITY_ASK 0xffffffffu
+#define SMALL_STACK     (64u << 10)
+#define RUNTIME_ROOM    (16u << 10) // the runtime needs less: bench/runtime-stack
+
+static bool stack_limits(uint64_t limits[2])
 {
-    for (uint32_t i = 0; i < NEIGHBOURS; i++)
-        if (WIRE_PENDING_PID(atomic_load(pending_at(pid, i))) == pid)
-            atomic_store(pending_at(pid, i), 0);
+    return !system_failed(SYSTEM_4(__NR_prlimit64, 0, RLIMIT_STACK, 0, limits));
+}
+
+static bool set_stack_limits(const uint64_t limits[2])
+{
+    return !system_failed(SYSTEM_4(__NR_prlimit64, 0, RLIMIT_STACK, limits, 0));
+}
+
+static void raise_limit(uint64_t *entry)
+{
+    uint64_t *limits = limits_of(entry), now[2];
+    limits[0] = limits[1] = 0;
+    if (!stack_limits(now) || now[0] >= SMALL_STACK)
+        return;
+    const uint64_t raised[2] = {now[0] + SMALL_STACK,
+                                now[1] < now[0] + SMALL_STACK ? now[0] + SMALL_STACK : now[1]};
+    if (set_stack_limits(raised)) {
+        limits[0] = now[0];
+        limits[1] = now[1];
+        return;
+    }
+    long personality = SYSTEM_1(__NR_personality, PERSONALITY_ASK);
+    if (system_failed(personality) ||
+        system_failed(SYSTEM_1(__NR_personality, personality | ADDR_NO_RANDOMIZE)))
+        return;
+    limits[1] = (uint64_t)personality + 1;
+}
+
+// Makes the stack as large as the runtime may need it, page by page, as it grows.
+__attribute__((noinline)) static void grow_stack(void)
+{
+    volatile char room[RUNTIME_ROOM];
+    for (size_t i = sizeof room; i >= 4096; i -= 4096)
+        room[i - 4096] = 0;
+}
+
+static void restore_limit(uint64_t *entry, bool started)
+{
+    uint64_t *limits = limits_of(entry);
+    if (limits[0] == 0 && limits[1] != 0)
+        SYSTEM_1(__NR_personality, limits[1] - 1);
+    if (limits[0] != 0) {
+        if (started)
+            grow_stack();
+        set_stack_limits(limits);
+    }
+    limits[0] = limits[1] = 0;
+}
+
+static void pending_remove(uint32_t pid, bool started)
+{
+    for (uint32_t i = 0; i < NEIGHBOURS; i++) {
+        uint64_t *entry = pending_at(pid, i);
+        if (WIRE_PENDING_PID(atomic_load(entry)) != pid)
+            continue;
+        restore_limit(entry, started);
+        atomic_store(entry, 0);
+    }
 }
 
 static uint64_t *attached_word(uint32_t pid)
@@ -43,7 +118,7 @@ void started_attached(void)
 {
     uint32_t pid = runtime.process->pid;
     __atomic_fetch_or(attached_word(pid), 1ull << pid % 64, __ATOMIC_SEQ_CST);
-    pending_remove(pid);
+    pending_remove(pid, true);
 }
 
 struct started started_begin(const char *path)
@@ -55,8 +130,12 @@ struct started started_begin(const char *path)
     if (attach_check(given) || !program_search(given, found, sizeof found))
         return started;
     started.record = journal_exec(found);
-    if (started.record != WIRE_NONE)
-        started.obstacle = attach_obstacle();
+    if (started.record == WIRE_NONE)
+        return started;
+    uint64_t limits[2];
+    started.obstacle = attach_obstacle();
+    if (started.obstacle == WIRE_OBSTACLE_NONE && stack_limits(limits) && limits[0] < SMALL_STACK)
+        started.obstacle = WIRE_OBSTACLE_STACK;
     return started;
 }
 
@@ -66,19 +145,22 @@ void started_by_exec(struct started started)
     if (started.record == WIRE_NONE)
         return;
     __atomic_fetch_and(attached_word(pid), ~(1ull << pid % 64), __ATOMIC_SEQ_CST);
-    pending_add(pid, started);
+    uint64_t *entry = pending_add(pid, started);
+    if (entry != NULL)
+        raise_limit(entry);
 }
 
 void started_failed(void)
 {
-    pending_remove(process_pid());
+    pending_remove(process_pid(), false);
 }
 
 void started_by_spawn(struct started started, uint32_t pid)
 {
     if (started.record == WIRE_NONE)
         return;
-    pending_add(pid, started);
-    if ((__atomic_load_n(attached_word(pid), __ATOMIC_SEQ_CST) >> pid % 64 & 1) != 0)
-        pending_remove(pid);
+    uint64_t *entry = pending_add(pid, started);
+    if (entry != NULL &&
+        (__atomic_load_n(attached_word(pid), __ATOMIC_SEQ_CST) >> pid % 64 & 1) != 0)
+        atomic_store(entry, 0);
 }
