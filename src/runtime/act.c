@@ -215,7 +215,9 @@ static enum decision finish(struct call_frame *frame, const struct function *fun
     case WIRE_VALUE_DOUBLE:
         return DECIDE_FLOATING;
     case WIRE_VALUE_LONG_DOUBLE:
-        return DECIDE_LONG_DOUBLE;
+        return function->traits != NULL && (function->traits->flags & WIRE_TRAIT_COMPLEX_LONG) != 0
+                   ? DECIDE_COMPLEX
+                   : DECIDE_LONG_DOUBLE;
     default:
         arguments[1] = (uint64_t)((int64_t)rule->value[0] >> 63);
         return DECIDE_INTEGER;

@@ -505,7 +505,9 @@ static struct error *put_warnings(struct page *page)
     TRY(put_notes(page));
     if (page->facts.torn != 0) {
         TRY(put_warning_heading(page));
-        PUT(page, "%llu journal %s not completed: the process died while writing\n",
+        PUT(page,
+            "%llu journal %s not completed: the process died while writing, or a signal handler "
+            "left by a jump (siglongjmp) meanwhile\n",
             (unsigned long long)page->facts.torn,
             page->facts.torn == 1 ? "record was" : "records were");
     }
