@@ -182,6 +182,9 @@ static struct error *put_failure(const struct finding_options *options, struct b
         TRY(buffer_printf(text,
                           told ? "reports the failure but " : "leaves something broken behind"));
         return told ? put_symptom(options, text, judgement) : NULL;
+    case VERDICT_DELIBERATE:
+        TRY(buffer_printf(text, "aborts on purpose"));
+        return result->stack != NULL ? put_where(text, " ", result->stack) : NULL;
     default:
         return buffer_printf(text, "ends as '%s'", verdict_facts[judgement->verdict].name);
     }
@@ -251,7 +254,9 @@ static const char *subject_of(const struct finding_options *options,
     enum verdict verdict = result->judgement.verdict;
     bool waits = verdict == VERDICT_HANG && result->stack != NULL && injection != NULL &&
                  injection->program != NULL && !is_on_stack(result->stack, injection->program);
-    bool told = (verdict != VERDICT_CRASH && verdict != VERDICT_HANG) || waits;
+    bool placed =
+        verdict == VERDICT_CRASH || verdict == VERDICT_HANG || verdict == VERDICT_DELIBERATE;
+    bool told = !placed || waits;
     const char *command =
         options->definition->command.count > 0 ? options->definition->command.items[0] : NULL;
     bool own = injection != NULL && injection->program != NULL && injection->process == 1 &&

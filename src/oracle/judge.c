@@ -184,7 +184,8 @@ static struct error *say_status(struct verdict_draft *draft)
     if (result->end == SANDBOX_EXIT)
         TRY(buffer_printf(&draft->reason, " instead of %d", reference_status(draft->reference)));
     else
-        TRY(buffer_printf(&draft->reason, ", which was sent to it"));
+        TRY(buffer_printf(&draft->reason,
+                          draft->deliberate ? ", as it decided" : ", which was sent to it"));
     return verdict_draft_put_stderr(draft);
 }
 

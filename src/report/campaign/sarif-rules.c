@@ -75,6 +75,15 @@ const struct campaign_rule campaign_rules[] = {
       "Undo what was done before the failure, or leave it in a state that the next start can "
       "repair.",
       "warning", MEDIUM}},
+    {VERDICT_DELIBERATE,
+     SEVERITY_NONE,
+     {"deliberate", "The program aborts on purpose when a library call fails.",
+      "After one library call failed, the program wrote a message and then ended itself with a "
+      "signal, as abort() and assert() do. Nothing was destroyed.",
+      "Nothing, if that is what the program should do. A library should return the failure "
+      "instead, "
+      "and a server should go on with its other clients.",
+      "note", LOW}},
     {VERDICTS,
      SEVERITY_NONE,
      {"other", "Something else was found.",
