@@ -70,14 +70,19 @@ static bool was_decided(const char *key)
            is_ending(inner.function);
 }
 
+// A shell's "Aborted" is no word of the program. The line is in quotes.
+static bool is_shells_word(const char *quoted)
+{
+    size_t size = quoted != NULL ? strlen(quoted) : 0;
+    return size > 2 &&
+           (strcmp(quoted, "'Aborted'") == 0 || shell_signal_find(quoted + 1, size - 2) != 0);
+}
+
 bool verdict_draft_is_deliberate(const struct verdict_draft *draft)
 {
     const struct observation *observation = &draft->run->observation;
     const struct difference *difference = &draft->difference;
-    // A shell's "Aborted" is no word of the program.
-    bool told = difference->err_more &&
-                (difference->more == NULL ||
-                 shell_signal_find(difference->more, strlen(difference->more)) == 0);
+    bool told = difference->err_more && !is_shells_word(difference->more);
     return told && observation->crash_by_itself && observation->crash_key != NULL &&
            !has_damage_sign(&draft->run->workload.err.kept) && was_decided(observation->crash_key);
 }
