@@ -173,15 +173,14 @@ static struct error *put_failure(const struct finding_options *options, struct b
         TRY(put_symptom(options, text, judgement));
         return buffer_printf(text, " without a word");
     case VERDICT_WRONG_OUTPUT:
-        TRY(buffer_printf(text, told ? "claims success but " : "claims success with wrong output"));
+        if (told && result->end != SANDBOX_SKIPPED && result->status != 0) // or a signal
+            TRY(buffer_printf(text, "reports the failure but "));
+        else
+            TRY(buffer_printf(text,
+                              told ? "claims success but " : "claims success with wrong output"));
         return told ? put_symptom(options, text, judgement) : NULL;
     case VERDICT_UNSTABLE:
-        // Only lost data makes a trial unstable. Other symptoms would mislead.
-        told &= judgement->symptom == SYMPTOM_LOST || judgement->symptom == SYMPTOM_EMPTIED ||
-                judgement->symptom == SYMPTOM_REMOVED;
-        TRY(buffer_printf(text,
-                          told ? "reports the failure but " : "leaves something broken behind"));
-        return told ? put_symptom(options, text, judgement) : NULL;
+        return buffer_printf(text, "leaves something broken behind");
     case VERDICT_DELIBERATE:
         TRY(buffer_printf(text, "aborts on purpose"));
         return result->stack != NULL ? put_where(text, " ", result->stack) : NULL;

@@ -211,7 +211,7 @@ static struct error *ask_status(struct verdict_draft *draft)
     bool destroyed = draft->difference.lost || draft->difference.spoilt;
     draft->verdict = claims && draft->difference.err_more ? VERDICT_WRONG_OUTPUT
                      : claims                             ? VERDICT_SILENT
-                     : destroyed                          ? VERDICT_UNSTABLE
+                     : destroyed                          ? VERDICT_WRONG_OUTPUT
                                                           : VERDICT_GRACEFUL;
     if (destroyed) {
         // Reporting the failure does not bring the data back.

@@ -10,9 +10,11 @@
 enum verdict {
     // A process died of a signal, or a sanitizer or valgrind reported an error
     VERDICT_CRASH,
-    VERDICT_HANG,          // killed because its time was up
-    VERDICT_SILENT,        // visible behaviour changed, and nothing was reported
-    VERDICT_WRONG_OUTPUT,  // the same, but something was reported; the program claimed success
+    VERDICT_HANG,   // killed because its time was up
+    VERDICT_SILENT, // visible behaviour changed, and nothing was reported
+    // The same, but something was reported and the program claimed success; or the failure was
+    // reported, but data was destroyed
+    VERDICT_WRONG_OUTPUT,
     VERDICT_UNSTABLE,      // the posttest failed
     VERDICT_DELIBERATE,    // it decided to abort, and said so
     VERDICT_GRACEFUL,      // the error was reported by the exit status or a message
