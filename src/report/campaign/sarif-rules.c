@@ -64,6 +64,10 @@ const struct campaign_rule campaign_rules[] = {
       "but the exit status claims success.",
       "Exit with a status other than 0 when a call that matters for the result has failed.",
       "warning", MEDIUM}},
+    {VERDICT_UNSTABLE, // in stores of older versions
+     SEVERITY_LOSS,
+     {"unstable-data-loss", "A failure is reported, but destroys data.",
+      LOST "though the program reports the failure.", ADVICE_FILES, "error", CRITICAL}},
     {VERDICT_UNSTABLE,
      SEVERITY_MEDIUM,
      {"unstable", "A failure is reported, but leaves something broken behind.",
