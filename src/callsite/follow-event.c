@@ -84,8 +84,7 @@ void follow_used(struct follower *follower, struct follow_path *path, uint32_t a
     outcome->passed_to = FLOW_NONE;
 }
 
-// Whether a function accepts a failed result without harm.
-static bool is_harmless(const struct flow_image *image, uint32_t callee)
+bool follow_is_harmless(const struct flow_image *image, uint32_t callee)
 {
     return flow_callee_is_import(callee) &&
            strcmp(image->imports.items[flow_callee_import(callee)].name, "free") == 0;
@@ -126,7 +125,7 @@ void follow_passed(struct follower *follower, struct follow_path *path, uint32_t
                    uint32_t callee)
 {
     struct follow_outcome *outcome = &follower->outcome;
-    if (is_harmless(follower->image, callee))
+    if (follow_is_harmless(follower->image, callee))
         return;
     for (uint8_t i = 0; i < FOLLOW_ARGUMENTS; i++)
         note_passed(follower, path, callee, i, path->machine.registers[follow_arguments[i]]);

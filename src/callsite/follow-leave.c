@@ -145,8 +145,10 @@ static struct error *leave_by_call(struct follower *follower, struct follow_path
     const struct flow_image *image = follower->image;
     const struct flow_block *block = &image->blocks.items[path->block];
     const struct isa_insn *insn = &image->insns.items[at];
-    if (path->block == follower->start)
+    if (path->block == follower->start) {
         follower->outcome.retried |= path->errno_checked;
+        follower->outcome.repeated |= follow_not_told_apart(follower, path) != 0;
+    }
     if (ends_program(image, block))
         follower->outcome.dies |= follow_failed(follower, path);
     if (path->block == follower->start || !comes_back(image, block))
@@ -160,6 +162,8 @@ static struct error *leave_by_call(struct follower *follower, struct follow_path
             content_of_address(&follower->contents, BASE_ERROR, 0);
         return follow_go_on(follower, path);
     }
+    follower->outcome.handled |=
+        follow_failed(follower, path) && !follow_is_harmless(image, block->callee);
     bool returned = false;
     if (block->callee != FLOW_NONE && !flow_callee_is_import(block->callee))
         TRY(follow_into(follower, path, at, block->callee, &returned));

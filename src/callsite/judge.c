@@ -30,6 +30,10 @@ void judge_paths(struct site *site, const struct follow_outcome *outcome, uint64
             site->unchecked = failures;
             site->use = outcome->use;
         }
+    } else if (site->use == SITE_COMPARED && (failures & ~outcome->sifted) == 0 &&
+               !outcome->repeated) {
+        site->class = SITE_UNKNOWN;
+        site->reason = "only compared with other values";
     } else if (!outcome->dangerous && outcome->returned_not_told_apart == 0 &&
                (outcome->cut || outcome->lost)) {
         site->class = SITE_UNKNOWN;
@@ -38,12 +42,14 @@ void judge_paths(struct site *site, const struct follow_outcome *outcome, uint64
     }
 }
 
-void judge_by_callers(struct site *site, const struct caller_checks *checks)
+void judge_by_callers(struct site *site, const struct caller_checks *checks, bool pointer)
 {
     site->callers = checks->callers;
     site->callers_checked = checks->checked;
     if (checks->callers == 0) {
-        if (site->class == SITE_UNCHECKED && site->use == SITE_RETURNED) {
+        // A number that is passed on before, such as to a log, does no harm there.
+        if (site->class == SITE_UNCHECKED && site->use != SITE_DEREFERENCED &&
+            (site->use != SITE_PASSED || !pointer)) {
             site->class = SITE_UNKNOWN;
             site->reason = "returned to callers that are not known";
         }
