@@ -165,6 +165,15 @@ void follow_told_apart(struct follower *follower, struct follow_path *path, uint
     outcome->told_apart |= lanes;
 }
 
+// if (number == LONG_MIN && errno == ERANGE) …: what goes on afterwards may look like a failure, but
+// is a legal number.
+static bool is_legal(const struct follower *follower, const struct follow_path *path, unsigned lane)
+{
+    return follower->possible->by_errno &&
+           (path->errno_checked ||
+            ((path->told_apart & follower->outcome.errors) >> lane & 1) != 0);
+}
+
 void follow_returned(struct follower *follower, struct follow_path *path, uint32_t at)
 {
     struct follow_outcome *outcome = &follower->outcome;
@@ -180,7 +189,7 @@ void follow_returned(struct follower *follower, struct follow_path *path, uint32
         if ((path->alive & bit) == 0)
             continue;
         bool known = content_number(&follower->contents, result, i, &number);
-        bool same = known && is_same(number, follower->numbers[i]);
+        bool same = known && is_same(number, follower->numbers[i]) && !is_legal(follower, path, i);
         bool decides = derived && not_told_apart != 0 && outcome->returned_not_told_apart == 0;
         if ((outcome->returned & bit) == 0 || decides ||
             (same && outcome->returned_not_told_apart == 0)) {

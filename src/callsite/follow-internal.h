@@ -5,6 +5,7 @@
 #define ORDEAL_CALLSITE_FOLLOW_INTERNAL_H
 
 #include "base/map.h"
+#include "callsite/ending.h"
 #include "callsite/follow.h"
 
 struct follow_path {
@@ -52,6 +53,7 @@ struct follower {
     uint16_t searched, errno_registers;
     enum follow_mode mode;
     struct follower *inner; // for functions that the result is passed to
+    struct endings endings;
     unsigned entered;
     ARRAY(struct branch_lanes) branches; // FOLLOW_BRANCHES
     ARRAY(uint32_t) left; // FOLLOW_BRANCHES: where successes are not followed further

@@ -18,6 +18,7 @@ struct possible_results {
     int full;       // lane of a success that transferred the full length, or -1
     bool zero_full; // that may be 0
     bool below;     // that is less than a limit it is compared with
+    bool by_errno;  // a failure is a legal number, too: only errno tells
     uint64_t usual; // mask of successes, with those that `successes` leaves out but code expects
 };
 void possible_results_make(const struct site_callee *callee, struct possible_results *ret_possible);

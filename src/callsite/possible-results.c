@@ -59,7 +59,9 @@ void possible_results_make(const struct site_callee *callee, struct possible_res
         zero = add_success(callee, &possible, 0, false);
         possible.ordinary = add_success(callee, &possible, ORDINARY, true);
         break;
-    case SITE_SUCCESS_VALUE: // code often treats 0 apart: standard input, the child
+    case SITE_SUCCESS_CONVERTED:
+    case SITE_SUCCESS_VALUE: // code often treats 0 apart: the child, no file
+        possible.by_errno = callee->success == SITE_SUCCESS_CONVERTED;
         add_success(callee, &possible, 0, false);
         possible.ordinary = add_success(callee, &possible, ORDINARY, true);
         break;

@@ -22,6 +22,7 @@ enum site_success {
     SITE_SUCCESS_POSITION, // the position or descriptor asked for, which may be 0
     SITE_SUCCESS_VALUE,    // a character, process or count: not negative
     SITE_SUCCESS_DESCRIPTOR, // a descriptor; 0 is one like others
+    SITE_SUCCESS_CONVERTED,  // a number that may equal a failure; errno tells them apart: strtol()
     SITE_SUCCESS_REQUESTED,  // it depends on the request, as for ioctl()
     SITE_SUCCESS_POINTER,  // an address
     SITE_SUCCESS_NEVER,    // it returns only if it fails, so no check is needed
