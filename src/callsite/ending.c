@@ -82,10 +82,10 @@ static void step(struct block_state *state, const struct isa_insn *insn)
 {
     struct ending_constants *constants = &state->constants;
     int64_t number = insn->value;
-    bool known = insn->kind == ISA_CONSTANT ||
-                 (insn->kind == ISA_COPY && is_known(constants, insn->src, &number)) ||
-                 (insn->kind == ISA_LOAD && is_frame(insn) &&
-                  find_slot(state, insn->displacement, &number));
+    bool known =
+        insn->kind == ISA_CONSTANT ||
+        (insn->kind == ISA_COPY && is_known(constants, insn->src, &number)) ||
+        (insn->kind == ISA_LOAD && is_frame(insn) && find_slot(state, insn->displacement, &number));
     if (insn->kind == ISA_STORE && is_frame(insn)) {
         bool stored = is_known(constants, insn->src, &number);
         store(state, insn->displacement, stored, number);
@@ -140,7 +140,7 @@ static void reach(struct walk *walk, uint32_t block, const struct block_state *f
     uint16_t known = state->constants.known & from->constants.known;
     for (unsigned r = 0; r < ISA_REGISTERS; r++)
         if (state->constants.numbers[r] != from->constants.numbers[r])
-            known &= (uint16_t)~(1u << r);
+            known &= (uint16_t) ~(1u << r);
     unsigned kept = 0;
     for (unsigned i = 0; i < state->slot_count; i++)
         if (same_slot(from, &state->slots[i]))
@@ -251,8 +251,7 @@ static struct error *comes_back(struct endings *endings, const struct flow_image
         *ret_comes_back = before != 0;
         return NULL;
     }
-    struct walk walk = {
-        .endings = endings, .image = image, .function = function, .depth = depth};
+    struct walk walk = {.endings = endings, .image = image, .function = function, .depth = depth};
     struct error *error = explore(&walk, &passed);
     free(walk.states);
     TRY(error);

@@ -234,8 +234,8 @@ static bool stored_in(const struct isa_insn *insn, enum site_use use, uint64_t *
     if (insn->kind != ISA_STORE || insn->index != ISA_NONE)
         return false;
     bool global = insn->base == ISA_PC;
-    *ret_address = global ? (uint64_t)insn->displacement
-                          : compared_member(insn->displacement, insn->width);
+    *ret_address =
+        global ? (uint64_t)insn->displacement : compared_member(insn->displacement, insn->width);
     return use == SITE_STORED_GLOBAL ? global : use == SITE_STORED_ELSEWHERE && !global;
 }
 
@@ -495,6 +495,34 @@ static struct error *vote(struct site_finder *finder)
     return NULL;
 }
 
+static bool is_of_c_library(const struct site_callee *callee)
+{
+    return callee->version != NULL && strncmp(callee->version, "GLIBC_", 6) == 0;
+}
+
+// A function that returns a pointer is called for it. If all calls ignore the result, then it has
+// none, and the pointer is what its code leaves in the register.
+static struct error *doubt_pointers(struct sites *sites)
+{
+    _cleanup_free_ uint8_t *used = calloc(sites->callees.count + 1, 1);
+    if (used == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < sites->items.count; i++)
+        if (sites->items.items[i].class != SITE_UNCHECKED ||
+            sites->items.items[i].use != SITE_IGNORED)
+            used[sites->items.items[i].callee] = 1;
+    for (size_t i = 0; i < sites->items.count; i++) {
+        struct site *site = &sites->items.items[i];
+        const struct site_callee *callee = &sites->callees.items[site->callee];
+        if (callee->success != SITE_SUCCESS_POINTER || is_of_c_library(callee) ||
+            used[site->callee])
+            continue;
+        site->class = SITE_UNKNOWN;
+        site->reason = "no call of the program looks at the result: there may be none";
+    }
+    return NULL;
+}
+
 struct error *sites_find(const struct flow_image *image, const struct sites_context *context,
                          struct sites *ret_sites)
 {
@@ -512,6 +540,7 @@ struct error *sites_find(const struct flow_image *image, const struct sites_cont
     TRY(vote(&finder));
     for (size_t i = 0; i < finder.roots.count; i++)
         TRY(follow_root(&finder, finder.roots.items[i]));
+    TRY(doubt_pointers(&finder.sites));
     TRY(sort_sites(&finder.sites));
     *ret_sites = finder.sites;
     finder.sites = (struct sites){0};

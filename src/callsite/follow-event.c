@@ -121,6 +121,26 @@ static void note_passed(struct follower *follower, const struct follow_path *pat
             note_reached(follower, key, SITE_PASSED, true, false);
 }
 
+// Whether a content only says which way a comparison went: f(n == 2). It has two values, for more
+// results than two.
+static bool is_truth(const struct contents *contents, uint16_t content)
+{
+    int64_t first, other, number;
+    bool two = false;
+    if (contents->lanes < 3 || !content_number(contents, content, 0, &first))
+        return false;
+    for (unsigned i = 1; i < contents->lanes; i++) {
+        if (!content_number(contents, content, i, &number) ||
+            (two && number != first && number != other))
+            return false;
+        if (number != first) {
+            other = number;
+            two = true;
+        }
+    }
+    return true;
+}
+
 void follow_passed(struct follower *follower, struct follow_path *path, uint32_t at,
                    uint32_t callee)
 {
@@ -132,6 +152,10 @@ void follow_passed(struct follower *follower, struct follow_path *path, uint32_t
     for (uint8_t i = 0; i < FOLLOW_ARGUMENTS; i++) {
         if (!content_derived(&follower->contents, path->machine.registers[follow_arguments[i]]))
             continue;
+        if (is_truth(&follower->contents, path->machine.registers[follow_arguments[i]])) {
+            follow_used(follower, path, at, SITE_COMPARED);
+            continue;
+        }
         uint64_t before = outcome->use_address;
         uint8_t kind = outcome->use;
         follow_used(follower, path, at, SITE_PASSED);
@@ -165,8 +189,8 @@ void follow_told_apart(struct follower *follower, struct follow_path *path, uint
     outcome->told_apart |= lanes;
 }
 
-// if (number == LONG_MIN && errno == ERANGE) …: what goes on afterwards may look like a failure, but
-// is a legal number.
+// if (number == LONG_MIN && errno == ERANGE) …: what goes on afterwards may look like a failure,
+// but is a legal number.
 static bool is_legal(const struct follower *follower, const struct follow_path *path, unsigned lane)
 {
     return follower->possible->by_errno &&

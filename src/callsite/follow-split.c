@@ -29,9 +29,8 @@ static bool was_passed(const struct follower *follower, uint16_t content)
     return false;
 }
 
-// fgets(line, size, file) == line: a success may be what was passed to the function. A pointer into
-// something that was passed is not below it, and a number is not above it: strrchr(path, '/') >
-// path.
+// fgets(line, size, file) == line: a success may be what was passed to the function. If it is
+// unknown what a success looks like, it may be a length: gzwrite(file, text, size) < size.
 static void meet_argument(struct follower *follower, const uint16_t *result, uint16_t *other,
                           unsigned width, struct split *split)
 {
@@ -40,17 +39,14 @@ static void meet_argument(struct follower *follower, const uint16_t *result, uin
         content_at(&follower->contents, *other)->kind != CONTENT_ADDRESS ||
         !content_derived(&follower->contents, *result))
         return;
-    bool pointer = possible->ordinary < 0 && possible->full < 0;
-    if (!split->equality &&
-        (follower->mode == FOLLOW_BRANCHES || (!pointer && !possible->lenient)))
+    if (!split->equality && (follower->mode == FOLLOW_BRANCHES || !possible->lenient))
         return;
-    uint16_t met = *other;
     for (unsigned lane = 0; lane < possible->lanes; lane++)
-        if ((possible->successes >> lane & 1) != 0 && lane_is(follower, *result, (int)lane, width))
-            met = content_of_number(&follower->contents, possible->numbers[lane] -
-                                                             (pointer && !split->equality));
-    split->one |= met != *other && !split->equality;
-    *other = met;
+        if ((possible->successes >> lane & 1) != 0 &&
+            lane_is(follower, *result, (int)lane, width)) {
+            *other = content_of_number(&follower->contents, possible->numbers[lane]);
+            split->one = true;
+        }
 }
 
 // gzwrite(file, text, 4) == 4: a constant that was passed may be the number asked for.
@@ -58,8 +54,7 @@ static bool meets_constant(const struct follower *follower, int64_t number)
 {
     int64_t passed;
     for (unsigned i = 0; number > 1 && i < FOLLOW_ARGUMENTS; i++)
-        if (content_constant(&follower->contents, follower->passed[i], &passed) &&
-            passed == number)
+        if (content_constant(&follower->contents, follower->passed[i], &passed) && passed == number)
             return true;
     return false;
 }
@@ -120,8 +115,8 @@ static void choose_examples(struct follower *follower, struct machine_flags *fla
     if (constant && equality && lane_is(follower, flags->left, possible->ordinary, flags->width)) {
         bool met = possible->lenient && meets_constant(follower, number);
         if (met || number == possible->numbers[possible->ordinary])
-            flags->left = with_lane(contents, flags->left, possible->ordinary,
-                                    met ? number : number + 1);
+            flags->left =
+                with_lane(contents, flags->left, possible->ordinary, met ? number : number + 1);
     }
     if (asked_for && lane_is(follower, flags->right, possible->full, flags->width) &&
         content_at(contents, flags->left)->kind != CONTENT_NUMBERS)
@@ -160,7 +155,8 @@ static uint64_t sifted(const struct follower *follower, const struct machine_fla
     bool constant = content_constant(contents, left ? flags->right : flags->left, &number);
     if (split->equality)
         return !constant || number != 0 ? ~0ull : 0;
-    if (!constant || !left || !is_unsigned(condition))
+    bool up_to = condition == ISA_IF_A || condition == ISA_IF_BE;
+    if (!constant || !left || !is_unsigned(condition) || number <= (up_to ? 0 : 1))
         return 0;
     return condition == ISA_IF_A || condition == ISA_IF_AE ? split->yes & ~split->no
                                                            : split->no & ~split->yes;
@@ -176,13 +172,14 @@ struct split follow_split(struct follower *follower, const struct follow_path *p
     split.one = split.equality || wants_positive(follower, flags, condition);
     if (flags->kind == ISA_COMPARE) {
         choose_examples(follower, flags, &split);
-        bool limit = possible->below ? !split.equality : is_unsigned(condition) && possible->full < 0;
+        bool limit =
+            possible->below ? !split.equality : is_unsigned(condition) && possible->full < 0;
         if (limit && follower->mode != FOLLOW_BRANCHES) {
             choose_limit(follower, &flags->left, &flags->right, flags->width);
             choose_limit(follower, &flags->right, &flags->left, flags->width);
         }
     } else if (flags->kind == ISA_TEST && flags->left == flags->right && split.equality &&
-             possible->zero_full && lane_is(follower, flags->left, possible->full, flags->width))
+               possible->zero_full && lane_is(follower, flags->left, possible->full, flags->width))
         flags->left = flags->right = with_lane(&follower->contents, flags->left, possible->full, 0);
     for (unsigned i = 0; i < follower->contents.lanes; i++) {
         int holds = machine_condition(&machine, &follower->contents, condition, i);
@@ -199,8 +196,7 @@ struct split follow_split(struct follower *follower, const struct follow_path *p
 // usual one, a comparison with one value needs only one success on the other side: code that
 // compares with zero takes zero for success. This does not hold for intervals, with which a switch
 // begins.
-uint64_t follow_apart(struct follower *follower, const struct follow_path *path,
-                      struct split split)
+uint64_t follow_apart(struct follower *follower, const struct follow_path *path, struct split split)
 {
     uint64_t only_yes = split.yes & ~split.no & path->alive;
     uint64_t only_no = split.no & ~split.yes & path->alive;

@@ -146,8 +146,8 @@ static void stored(struct follower *follower, struct follow_path *path, uint32_t
                 known && where.base == BASE_GLOBAL ? SITE_STORED_GLOBAL : SITE_STORED_ELSEWHERE);
 }
 
-// if (length < 1) length = 1: a failure is told apart if another value takes its place, but not that
-// of every success.
+// if (length < 1) length = 1: a failure is told apart if another value takes its place, but not
+// that of every success.
 static uint64_t replaced(const struct follower *follower, const struct follow_path *path,
                          struct split split, uint16_t old, uint16_t from)
 {

@@ -28,7 +28,7 @@ struct follow_outcome {
     uint64_t told_apart; // failures that were told apart from success
     uint64_t errors;     // of these, told apart by errno
     uint64_t sifted;     // failures that a comparison sends another way than some success
-    uint64_t called_on;  // of the told apart, told apart in a function that the result was passed to
+    uint64_t called_on; // of the told apart, told apart in a function that the result was passed to
     uint64_t check_address, use_address;
     uint32_t check_distance, use_distance; // instructions from the call
     uint8_t use;                           // enum site_use

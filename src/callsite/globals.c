@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Looks for comparisons of global variables and members of structures: of memory with a number, or of
-// a register that was loaded shortly before.
+// Looks for comparisons of global variables and members of structures: of memory with a number, or
+// of a register that was loaded shortly before.
 #include "callsite/globals.h"
 
 #include "base/cleanup.h"
@@ -37,8 +37,8 @@ static bool read_by(const struct isa_insn *insn, const struct flow_block *block,
     if ((insn->flags & (ISA_MEMORY | ISA_THREAD)) != ISA_MEMORY || insn->base >= ISA_REGISTERS ||
         insn->index != ISA_NONE || local)
         return false;
-    *ret_address = compared_member(insn->displacement,
-                                   insn->kind == ISA_LOAD ? insn->from : insn->width);
+    *ret_address =
+        compared_member(insn->displacement, insn->kind == ISA_LOAD ? insn->from : insn->width);
     return true;
 }
 

@@ -2,6 +2,15 @@
 // Classifies a site by what was found on the paths from the call, and by what the callers check.
 #include "callsite/judge.h"
 
+// Whether nothing is done with the result but comparisons with other values. What they say may be
+// returned.
+static bool is_sifted(enum site_use use, const struct follow_outcome *outcome, uint64_t failures)
+{
+    bool only =
+        use == SITE_COMPARED || (use == SITE_RETURNED && (outcome->returned_same & failures) == 0);
+    return only && (failures & ~outcome->sifted) == 0 && !outcome->repeated;
+}
+
 void judge_paths(struct site *site, const struct follow_outcome *outcome, uint64_t failures)
 {
     site->unchecked = failures & ~outcome->told_apart;
@@ -30,8 +39,7 @@ void judge_paths(struct site *site, const struct follow_outcome *outcome, uint64
             site->unchecked = failures;
             site->use = outcome->use;
         }
-    } else if (site->use == SITE_COMPARED && (failures & ~outcome->sifted) == 0 &&
-               !outcome->repeated) {
+    } else if (is_sifted(site->use, outcome, failures)) {
         site->class = SITE_UNKNOWN;
         site->reason = "only compared with other values";
     } else if (!outcome->dangerous && outcome->returned_not_told_apart == 0 &&
