@@ -29,8 +29,10 @@ def apt(cache, *arguments, cwd=None):
 def packages(cache):
     """Name, source package and dependencies of all packages that may be drawn."""
     found = {}
-    for path in (cache / "apt").rglob("*_Packages"):
-        for stanza in path.read_text(errors="replace").split("\n\n"):
+    for path in sorted((cache / "apt/lists").glob("*_Packages*")):
+        text = subprocess.run(["/usr/lib/apt/apt-helper", "cat-file", path], capture_output=True,
+                              check=True).stdout.decode(errors="replace")
+        for stanza in text.split("\n\n"):
             field = dict(re.findall(r"^([A-Za-z-]+): (.*)$", stanza, re.M))
             depends = field.get("Depends", "") + ", " + field.get("Pre-Depends", "")
             if field.get("Section") not in SECTIONS or "libc6" not in depends:
