@@ -7,11 +7,13 @@
 #include "runtime/call-path.h"
 #include "runtime/call.h"
 #include "runtime/clauses.h"
+#include "runtime/credits.h"
 #include "runtime/evaluate.h"
 #include "runtime/fork.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"
 #include "runtime/record.h"
+#include "runtime/rows.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 #include "runtime/slots.h"
@@ -78,7 +80,7 @@ static void move_quiet_mark(struct function *function, uint64_t occurrence)
         return;
     uint64_t next = next_occurrence(function, occurrence);
     atomic_store(&function->pending, next);
-    atomic_store(&function->primary->quiet_until, next - 1);
+    credits_until(function, occurrence, next);
 }
 
 static void first_call(struct function *function)
@@ -87,6 +89,8 @@ static void first_call(struct function *function)
         return;
     function_publish(function);
     slot_refresh_gate(function->primary);
+    if (runtime.calls != NULL && record_is_all(function))
+        credits_for_recording(function);
     // From now on this does not change.
     bool looks_only = function->every_call && runtime.calls == NULL &&
                       (function->asks_after | function->starts_after) == 0;
@@ -246,6 +250,8 @@ __attribute__((noinline)) static uint32_t choose_by_all(const struct call *call)
     if (function->starts_after != 0)
         open_windows(call);
     move_quiet_mark(function, call->occurrence);
+    if (atomic_load(&function->credit_limit) != 0)
+        credits_refill(function);
     return rule;
 }
 
@@ -254,7 +260,10 @@ __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
     struct stub_slot *slot = &runtime_slots[frame->slot];
     uint64_t earlier = frame->target;
     frame->target = (uint64_t)slot->original;
+    uint64_t row = runtime_thread.row;
     struct thread *thread = thread_self();
+    if (__builtin_expect(row == 0, 0) && thread->row != 0)
+        rows_count_call(slot);
     if (!runtime.armed || thread->guard != 0)
         return DECIDE_PASS;
     struct function *function = slot->function;
@@ -266,6 +275,10 @@ __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
         if (slot != function->primary) // another version of the symbol: count where the first does
             earlier = atomic_add(&function->primary->count, 1);
     }
+    if (__builtin_expect(function->in_rows && (thread->row == 0 || !rows_have(slot)), 0))
+        function_count_outside(function);
+    if (__builtin_expect(earlier == CALL_TOOK_CREDIT, 0))
+        earlier = credits_used(function) - 1;
     struct call_cache cache = {0};
     struct call call = {frame, function, thread, earlier + 1, &cache};
     uint32_t rule = atomic_load(&function->only_general)   ? choose_general(&call)

@@ -4,11 +4,13 @@
 // so the hooks are ordinary functions that call the real one.
 #include "runtime/hooks.h"
 
+#include "runtime/credits.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"
 #include "runtime/journal.h"
 #include "runtime/memory.h"
 #include "runtime/module.h"
+#include "runtime/rows.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
 #include "runtime/slots.h"
@@ -143,6 +145,8 @@ static int hook_clone(int (*start)(void *), void *stack, int flags, void *argume
 {
     const int shares_memory = 0x100;
     if ((flags & shares_memory) != 0)
+        credits_threads_start();
+    if ((flags & shares_memory) != 0)
         runtime_single_threaded = &runtime_zero_byte;
     atomic_add(&runtime.forks, 1);
     return REAL(clone)(start, stack, flags, argument, parent_tid, tls, child_tid);
@@ -151,6 +155,7 @@ static int hook_clone(int (*start)(void *), void *stack, int flags, void *argume
 static int hook_pthread_create(void *thread, const void *attributes, void *(*start)(void *),
                                void *argument)
 {
+    credits_threads_start();
     uint32_t *busy = thread_announce(start, argument); // first member of the block
     if (busy == NULL)
         return REAL(pthread_create)(thread, attributes, start, argument);
@@ -436,7 +441,9 @@ static void *hook_popen(const char *command, const char *mode)
 #define EXIT_HOOK(name)                                                                            \
     static void hook_##name(int status)                                                            \
     {                                                                                              \
+        thread_self();                                                                             \
         functions_publish();                                                                       \
+        rows_process_ends();                                                                       \
         REAL(name)(status);                                                                        \
     }
 EXIT_HOOK(_exit)

@@ -6,6 +6,7 @@
 #include "runtime/runtime.h"
 
 struct thread {
+    uint64_t row; // offset of its row: rows.h; 0: it has none; assembly knows where this stands
     uint64_t process_key; // whose thread this is; differs after a fork
     uint64_t lineage;     // names the thread by its ancestry, the same in every run
     uint64_t random;

@@ -7,7 +7,9 @@
 
 // The pool of stubs: one for each struct stub_slot.
 #define RUNTIME_SLOTS     16384
-#define RUNTIME_STUB_SIZE 128
+#define RUNTIME_STUB_SIZE 256
+
+#define RUNTIME_STUB_GATED 221 // in a stub: where calls that took a credit go to the slot's gate
 
 // Entries that stand in for initialisers of late modules.
 #define RUNTIME_LATE_INITS     256
@@ -30,6 +32,17 @@
 #define RECORD_HASH_SHIFT 32 // the product's upper half is the hash
 #define RECORD_NEIGHBOURS 4  // entries that the assembly looks at, one after the other
 
+// Rows of calls and credits, see credits.h: the first stubs have an entry in each row. Three windows
+// of the same size stand one behind the other.
+#define ROW_SLOTS       512
+#define ROW_SLOTS_SHIFT 9
+#define ROW_COUNT       256
+#define ROW_SIZE        (ROW_SLOTS * 8)
+#define ROW_WINDOW      (ROW_COUNT * ROW_SIZE)
+
+// struct thread
+#define ASM_THREAD_ROW 0
+
 // struct stub_slot
 #define ASM_SLOT_SIZE     64
 #define ASM_SLOT_SHIFT    6
@@ -39,6 +52,7 @@
 #define ASM_SLOT_GATE     24
 #define ASM_SLOT_LOW      32
 #define ASM_SLOT_LENGTH   40
+#define ASM_SLOT_NEXT     48
 
 // struct call_frame
 #define ASM_FRAME_R15       0
