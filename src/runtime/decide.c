@@ -237,9 +237,11 @@ static void open_windows(const struct call *call)
 }
 
 // The general case: recording, windows of after(), rules of all kinds.
-__attribute__((noinline)) static uint32_t choose_by_all(const struct call *call)
+__attribute__((noinline)) static uint32_t choose_by_all(struct call *call)
 {
     struct function *function = call->function;
+    if (call->occurrence == CALL_TOOK_CREDIT + 1)
+        call->occurrence = credits_used(function);
     if (!atomic_load(&function->started))
         first_call(function);
     if (runtime.calls != NULL)
@@ -262,11 +264,13 @@ __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
     frame->target = (uint64_t)slot->original;
     uint64_t row = runtime_thread.row;
     struct thread *thread = thread_self();
-    if (__builtin_expect(row == 0, 0) && thread->row != 0)
-        rows_count_call(slot);
+    struct function *function = slot->function;
+    if (__builtin_expect(thread->row == 0 || frame->slot >= ROW_SLOTS, 0))
+        function_count_outside(function);
+    else if (function->always_asked || __builtin_expect(row == 0, 0))
+        rows_count_call(thread->row, frame->slot);
     if (!runtime.armed || thread->guard != 0)
         return DECIDE_PASS;
-    struct function *function = slot->function;
     if (__builtin_expect(slot != function->primary, 0)) {
         if (function->primary == NULL)
             function = slot_make_function(slot);
@@ -275,10 +279,6 @@ __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
         if (slot != function->primary) // another version of the symbol: count where the first does
             earlier = atomic_add(&function->primary->count, 1);
     }
-    if (__builtin_expect(function->in_rows && (thread->row == 0 || !rows_have(slot)), 0))
-        function_count_outside(function);
-    if (__builtin_expect(earlier == CALL_TOOK_CREDIT, 0))
-        earlier = credits_used(function) - 1;
     struct call_cache cache = {0};
     struct call call = {frame, function, thread, earlier + 1, &cache};
     uint32_t rule = atomic_load(&function->only_general)   ? choose_general(&call)

@@ -320,6 +320,21 @@ static void note_recorded(struct function *function)
     }
 }
 
+// Rules about callers have gates that pass calls without asking, so the stub counts them.
+static void choose_entry(struct function *function)
+{
+    bool callers = false;
+    if (!function->in_rows || runtime.calls != NULL)
+        return;
+    for (uint32_t i = 0; i < function->rule_count; i++)
+        callers |= runtime.rules[function->rules[i]].site != WIRE_NONE;
+    function->always_asked = function->every_call && !callers;
+    if (function->always_asked)
+        function->stub_entry = RUNTIME_STUB_ASKED;
+    else if (function->every_call || function->site_count != 0)
+        function->stub_entry = RUNTIME_STUB_COUNTED;
+}
+
 static struct function *no_memory(const char *name)
 {
     runtime.out_of_room = true;
@@ -355,6 +370,7 @@ static struct function *function_new(const char *name, const struct module *libr
         note_recorded(function);
     }
     function->in_rows = rows_on() && all.pattern_count <= WIRE_COUNT_PATTERNS;
+    choose_entry(function);
     function->patterns[0] = function->patterns[1] = WIRE_NONE;
     for (uint32_t i = 0; i < all.pattern_count; i++) {
         atomic_add(&runtime.pattern_states[all.patterns[i]].bound, 1);
@@ -394,7 +410,7 @@ void function_bound(struct function *function, struct stub_slot *slot)
 {
     struct function *first;
     if (atomic_load(&function->primary) == NULL && !rows_have(slot))
-        function->in_rows = false; // nobody has called it yet
+        function->in_rows = function->always_asked = false; // nobody has called it yet
     if (!atomic_swap_if(&function->primary, NULL, slot))
         return;
     do
@@ -423,6 +439,8 @@ void function_publish(struct function *function)
 
 void function_count_outside(struct function *function)
 {
+    if (!function->in_rows)
+        return;
     add_reached(function, 1);
     for (uint32_t i = 0; i < function->rule_count; i++)
         runtime.rule_states[function->rules[i]].inexact = 1;

@@ -22,6 +22,7 @@ struct function {
     struct stub_slot *primary;        // counts the calls
     const struct rule_check *general; // rules to check on every call, ascending
     uint32_t general_count;
+    bool always_asked; // all its calls come to runtime_decide(), which counts them in rows
     bool in_rows;      // its calls are counted in rows.h, not in `count` of its slot
     bool every_call;   // no occurrence may be skipped
     bool only_general; // likewise, and checking `general` is all there is to do
@@ -37,6 +38,7 @@ struct function {
     uint32_t counted_count;
     uint32_t site_count;   // rules for exact call sites, found through the site table
     uint32_t pattern;      // one that matches, for the journal's view of the arguments
+    uint32_t stub_entry;   // where in a stub its calls begin
     uint32_t patterns[2];  // that take it, if it is counted in rows
     uint32_t starts_after; // bit i: a call opens window i of plan.afters
     uint32_t asks_after;   // bit i: a call counts in window i

@@ -29,7 +29,9 @@ static bool is_stub(const void *address)
 
 static void *stub_of(const struct stub_slot *slot)
 {
-    return (void *)(runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE);
+    // A function stays what it is here: pointers to it must stay equal.
+    return (void *)(runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE +
+                    slot->function->stub_entry);
 }
 
 static void **real_of(const struct stub_slot *slot)

@@ -9,7 +9,11 @@
 #define RUNTIME_SLOTS     16384
 #define RUNTIME_STUB_SIZE 256
 
-#define RUNTIME_STUB_GATED 221 // in a stub: where calls that took a credit go to the slot's gate
+// Places in a stub: the entries of functions that get no credits, and of those that C counts; where
+// calls that took a credit may go instead of on, which leads to the gate.
+#define RUNTIME_STUB_COUNTED 64
+#define RUNTIME_STUB_ASKED   104
+#define RUNTIME_STUB_GATED   221
 
 // Entries that stand in for initialisers of late modules.
 #define RUNTIME_LATE_INITS     256

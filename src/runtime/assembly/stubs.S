@@ -11,6 +11,8 @@
         .hidden runtime_save_by_moves
 
 # Where in a stub the instructions stand that change the stack pointer. `.org` puts them there.
+        .set COUNTED, RUNTIME_STUB_COUNTED
+        .set ASKED, RUNTIME_STUB_ASKED
         .set PUSH_RAX, 192              # one byte
         .set POP_RAX, 212               # one byte
         .set GATED, RUNTIME_STUB_GATED  # a jump from the beginning may lead here
@@ -59,7 +61,9 @@ runtime_stubs:
         .set slot, number * ASM_SLOT_SIZE
         .org runtime_stubs + stub, 0xcc
         endbr64
-        .if number < ROW_SLOTS
+        .if number >= ROW_SLOTS
+        jmp     7f
+        .else
         .set entry, number * 8
         mov     runtime_thread@gottpoff(%rip), %r11
         mov     %fs:ASM_THREAD_ROW(%r11), %r11
@@ -69,12 +73,17 @@ runtime_stubs:
         add     runtime_count_delta(%rip), %r11
         incq    ROW_WINDOW + entry(%r11)
         jmp     *(runtime_slots + slot + ASM_SLOT_NEXT)(%rip)
-5:      mov     runtime_thread@gottpoff(%rip), %r11
+        .org runtime_stubs + stub + COUNTED, 0xcc
+5:      endbr64
+        mov     runtime_thread@gottpoff(%rip), %r11
         mov     %fs:ASM_THREAD_ROW(%r11), %r11
         add     runtime_count_base(%rip), %r11
         add     runtime_count_delta(%rip), %r11
         incq    entry(%r11)
+        jmp     7f
         .endif
+        .org runtime_stubs + stub + ASKED, 0x90
+7:      endbr64
         mov     runtime_single_threaded(%rip), %r11
         cmpb    $0, (%r11)
         mov     $1, %r11d

@@ -189,6 +189,8 @@ void rows_prepare(void)
     start();
     if (runtime_thread.row == 0)
         counts = NULL;
+    else
+        runtime.row_counts = counts->counts[0];
 }
 
 void rows_after_fork(void)
@@ -206,12 +208,6 @@ void rows_after_fork(void)
     for (uint32_t i = 0; row != 0 && i < ROW_SLOTS; i++)
         if (before[i] != 0)
             counts->counts[row][i] += (uint64_t)__atomic_exchange_n(&before[i], 0, __ATOMIC_RELAXED);
-}
-
-void rows_count_call(const struct stub_slot *slot)
-{
-    if (rows_have(slot))
-        counts->counts[runtime_thread.row / ROW_SIZE][slot - runtime_slots]++;
 }
 
 void rows_thread_ends(void)
