@@ -104,6 +104,7 @@ static void process_after_fork(void)
     runtime.lineage = random_mix(runtime.lineage + runtime.forks);
     functions_after_fork();
     rows_after_fork();
+    record_after_fork();
     runtime.process->key = random_mix(pid);
 }
 

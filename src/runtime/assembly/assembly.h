@@ -45,7 +45,8 @@
 #define ROW_WINDOW      (ROW_COUNT * ROW_SIZE)
 
 // struct thread
-#define ASM_THREAD_ROW 0
+#define ASM_THREAD_ROW    0
+#define ASM_THREAD_RECORD 8
 
 // struct stub_slot
 #define ASM_SLOT_SIZE     64
@@ -82,7 +83,7 @@
 
 // struct record_table and struct record_entry
 #define ASM_TABLE_MASK    0
-#define ASM_TABLE_ENTRIES 16
+#define ASM_TABLE_ENTRIES 24
 #define ASM_ENTRY_SIZE    16
 #define ASM_ENTRY_SHIFT   4
 #define ASM_ENTRY_KEY     0
