@@ -14,9 +14,6 @@ void credits_until(struct function *function, uint64_t now, uint64_t next);
 void credits_for_recording(struct function *function);
 // The thread came without a credit: gives it some, or has calls counted one by one.
 void credits_refill(struct function *function);
-// How many calls there were, this thread's present one included. Calls of other threads may be
-// counted or not.
-uint64_t credits_used(const struct function *function);
 void credits_threads_start(void); // before the first thread is made
 void credits_after_fork(struct function *function);
 

@@ -240,12 +240,14 @@ static void open_windows(const struct call *call)
 __attribute__((noinline)) static uint32_t choose_by_all(struct call *call)
 {
     struct function *function = call->function;
-    if (call->occurrence == CALL_TOOK_CREDIT + 1)
-        call->occurrence = credits_used(function);
     if (!atomic_load(&function->started))
         first_call(function);
-    if (runtime.calls != NULL)
+    if (runtime.calls != NULL) {
+        // While threads have credits, the slot's count is none of calls.
+        if (atomic_load(&function->credit_limit) != 0)
+            call->occurrence = rows_calls(function);
         record_call(call);
+    }
     if (function->asks_after != 0)
         count_windows(call);
     uint32_t rule = runtime.calls != NULL && is_only_recorded(call) ? WIRE_NONE : choose(call);

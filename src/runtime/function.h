@@ -45,6 +45,7 @@ struct function {
     uint32_t started;      // a first call was seen
     uint64_t pending;      // lowest occurrence that must be checked and has not been
     uint64_t credit_limit; // credits may be given out up to this occurrence; 0: none
+    uint64_t inherited;    // calls of the parent, up to the fork
     uint64_t published;    // calls already added to the region's `reached`
     uint64_t forgotten;    // calls that were counted when a forked child was first noticed
     uint32_t recorded;     // 1 + its number in the region's table of calls; 0: not yet known

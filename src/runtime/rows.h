@@ -37,6 +37,9 @@ bool rows_on(void); // the process counts in rows
 
 // Which rows are this process's, ascending; 0: no more.
 uint32_t rows_next(uint32_t after);
+// How many calls of a function there were, this thread's present one included. Calls that other
+// threads make meanwhile may be counted or not.
+uint64_t rows_calls(const struct function *function);
 // Says in the region what a slot counts.
 void rows_describe(const struct stub_slot *slot);
 

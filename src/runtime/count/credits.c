@@ -227,17 +227,6 @@ void credits_for_recording(struct function *function)
     atomic_store(&function->credit_limit, (uint64_t)INT64_MAX / 2);
 }
 
-uint64_t credits_used(const struct function *function)
-{
-    const struct stub_slot *slot = function->primary;
-    uint64_t used = atomic_load(&slot->count);
-    for (uint32_t row = 0; (row = rows_next(row)) != 0;) {
-        int64_t left = atomic_load(left_of(row, slot));
-        used -= left > 0 ? (uint64_t)left : 0;
-    }
-    return used;
-}
-
 void credits_after_fork(struct function *function)
 {
     struct stub_slot *slot = function->primary;
@@ -248,4 +237,5 @@ void credits_after_fork(struct function *function)
         *left_of(row, slot) = 0;
         slot->count -= left > 0 ? (uint64_t)left : 0;
     }
+    function->inherited = slot->count;
 }

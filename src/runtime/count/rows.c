@@ -210,6 +210,14 @@ void rows_after_fork(void)
             counts->counts[row][i] += (uint64_t)__atomic_exchange_n(&before[i], 0, __ATOMIC_RELAXED);
 }
 
+uint64_t rows_calls(const struct function *function)
+{
+    uint64_t calls = function->inherited;
+    for (uint32_t row = 0; (row = rows_next(row)) != 0;)
+        calls += atomic_load(&counts->counts[row][function->primary - runtime_slots]);
+    return calls;
+}
+
 void rows_thread_ends(void)
 {
     if (counts != NULL && runtime_thread.row != 0)
