@@ -87,7 +87,7 @@ static void first_call(struct function *function)
 {
     if (!atomic_swap_if(&function->started, 0, 1))
         return;
-    function_publish(function);
+    function_start(function);
     slot_refresh_gate(function->primary);
     if (runtime.calls != NULL && record_is_all(function))
         credits_for_recording(function);

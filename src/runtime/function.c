@@ -443,7 +443,34 @@ void function_count_outside(struct function *function)
         return;
     add_reached(function, 1);
     for (uint32_t i = 0; i < function->rule_count; i++)
-        runtime.rule_states[function->rules[i]].inexact = 1;
+        atomic_store(&runtime.rule_states[function->rules[i]].uncounted, 1);
+}
+
+// Calls that are not counted in rows are added to the region now and then. Until the process has
+// done so for the last time, there may be more of them.
+static void note_uncounted(struct function *function, uint32_t more)
+{
+    for (uint32_t i = 0; i < function->rule_count; i++)
+        atomic_add(&runtime.rule_states[function->rules[i]].uncounted, more);
+}
+
+void function_start(struct function *function)
+{
+    function_publish(function);
+    if (!function->in_rows)
+        note_uncounted(function, 1);
+}
+
+static void end(struct function *function)
+{
+    function_publish(function);
+    if (!function->in_rows && atomic_swap_if(&function->started, 1, 2))
+        note_uncounted(function, -1u);
+}
+
+void functions_end(void)
+{
+    functions_each(end);
 }
 
 // A child that was forked behind our back is noticed at its first call, which is counted by then as
@@ -476,6 +503,8 @@ void functions_publish(void)
 static void forget_earlier_calls(struct function *function)
 {
     function->published = function->forgotten = atomic_load(&function->primary->count);
+    if (!function->in_rows && function->started == 1)
+        note_uncounted(function, 1);
     credits_after_fork(function);
 }
 

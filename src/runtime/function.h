@@ -42,7 +42,7 @@ struct function {
     uint32_t patterns[2];  // that take it, if it is counted in rows
     uint32_t starts_after; // bit i: a call opens window i of plan.afters
     uint32_t asks_after;   // bit i: a call counts in window i
-    uint32_t started;      // a first call was seen
+    uint32_t started;      // 1: a first call was seen; 2: the process is about to end
     uint64_t pending;      // lowest occurrence that must be checked and has not been
     uint64_t credit_limit; // credits may be given out up to this occurrence; 0: none
     uint64_t inherited;    // calls of the parent, up to the fork
@@ -72,6 +72,8 @@ void function_publish(struct function *function); // its calls so far, into the 
 // Likewise, and this call is among them.
 void function_publish_call(struct function *function, uint64_t occurrence);
 void functions_publish(void);
+void function_start(struct function *function); // at its first call
+void functions_end(void);                       // the process ends in an orderly way
 // A call that no row counts.
 void function_count_outside(struct function *function);
 // Calls `each` for functions that have a slot.

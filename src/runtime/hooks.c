@@ -442,7 +442,7 @@ static void *hook_popen(const char *command, const char *mode)
     static void hook_##name(int status)                                                            \
     {                                                                                              \
         thread_self();                                                                             \
-        functions_publish();                                                                       \
+        functions_end();                                                                           \
         rows_process_ends();                                                                       \
         REAL(name)(status);                                                                        \
     }

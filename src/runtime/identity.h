@@ -8,8 +8,8 @@
 struct thread {
     uint64_t row; // offset of its row: rows.h; 0: it has none; assembly knows where this stands
     struct record_table *record; // see record.c; NULL: none yet; likewise
-    uint64_t process_key; // whose thread this is; differs after a fork
-    uint64_t lineage;     // names the thread by its ancestry, the same in every run
+    uint64_t process_key;        // whose thread this is; differs after a fork
+    uint64_t lineage;            // names the thread by its ancestry, the same in every run
     uint64_t random;
     uint32_t number;
     uint32_t children; // threads it created

@@ -175,7 +175,7 @@ __attribute__((destructor)) static void runtime_stop(void)
 {
     if (!runtime.armed)
         return;
-    functions_publish();
+    functions_end();
     rows_process_ends();
     bind_report_unresolved();
 }

@@ -156,8 +156,8 @@ void region_add_counts(void *bytes, uint64_t size, struct wire_counts *counts)
     struct error *error = check_header(&bounds);
     if (error == NULL)
         error = check_plan(&bounds, &view);
-    view.rule_states = section(&bounds, "", view.region->rules, view.rule_count,
-                               sizeof *view.rule_states, &error);
+    view.rule_states =
+        section(&bounds, "", view.region->rules, view.rule_count, sizeof *view.rule_states, &error);
     if (error != NULL) {
         error_free(error);
         return;
@@ -182,7 +182,8 @@ static struct error *read_part(int file, const char *path, uint64_t from, void *
         if (part < 0)
             return error_from_errno(errno, "cannot read %s", path);
         if (part == 0)
-            return error_new("%s is damaged: it ends at offset %llu", path, (unsigned long long)(from + at));
+            return error_new("%s is damaged: it ends at offset %llu", path,
+                             (unsigned long long)(from + at));
         at += (uint64_t)part;
     }
     return NULL;
@@ -203,10 +204,10 @@ static struct error *add_counts_of(int file, const char *path, const struct wire
     if (counts == NULL)
         return error_no_memory();
     TRY(read_part(file, path, header->counts, counts, offsetof(struct wire_counts, counts)));
-    uint64_t rows = 1 + (uint64_t)(counts->used < WIRE_COUNT_ROWS ? counts->used
-                                                                   : WIRE_COUNT_ROWS - 1);
-    TRY(read_part(file, path, header->counts + offsetof(struct wire_counts, counts),
-                  counts->counts, rows * sizeof counts->counts[0]));
+    uint64_t rows =
+        1 + (uint64_t)(counts->used < WIRE_COUNT_ROWS ? counts->used : WIRE_COUNT_ROWS - 1);
+    TRY(read_part(file, path, header->counts + offsetof(struct wire_counts, counts), counts->counts,
+                  rows * sizeof counts->counts[0]));
     TRY(read_part(file, path, header->counts + offsetof(struct wire_counts, functions),
                   counts->functions, rows * sizeof counts->functions[0]));
     region_add_counts(bytes, header->arena, counts);

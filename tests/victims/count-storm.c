@@ -35,7 +35,7 @@ static pthread_barrier_t barrier;
 static struct progress {
     volatile long begun, made;
     char rest[48];
-} *progress;
+} * progress;
 
 static void call(void)
 {

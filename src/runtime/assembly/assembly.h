@@ -36,8 +36,8 @@
 #define RECORD_HASH_SHIFT 32 // the product's upper half is the hash
 #define RECORD_NEIGHBOURS 4  // entries that the assembly looks at, one after the other
 
-// Rows of calls and credits, see credits.h: the first stubs have an entry in each row. Three windows
-// of the same size stand one behind the other.
+// Rows of calls and credits, see credits.h: the first stubs have an entry in each row. Three
+// windows of the same size stand one behind the other.
 #define ROW_SLOTS       512
 #define ROW_SLOTS_SHIFT 9
 #define ROW_COUNT       256

@@ -8,8 +8,8 @@
 //
 // Let a rule want occurrence N. Credits are given out only while `count` stays below N by a margin.
 // When they run short, all that are left are called in and taken off `count`, which then is the
-// number of calls. The last calls before N draw their numbers one by one, from `count`, in the stub:
-// exactly one of them draws N.
+// number of calls. The last calls before N draw their numbers one by one, from `count`, in the
+// stub: exactly one of them draws N.
 //
 // A stub takes a credit with one `sub` instruction without a lock, because the row is its thread's
 // alone. A signal handler of that thread, and a switch to another thread, come before or after the
@@ -27,8 +27,8 @@
 //     `sub` had read it before and written after the swap. That call has its credit, all is as if
 //     there had been no swap, and 2 is tried again. By 1, this ends.
 //
-// A child that was forked has its parent's credits and count as they were at that moment, since both
-// are private memory.
+// A child that was forked has its parent's credits and count as they were at that moment, since
+// both are private memory.
 #include "runtime/credits.h"
 
 #include "runtime/function.h"
@@ -39,7 +39,7 @@
 
 #include <linux/membarrier.h>
 
-#define MARGIN    4096 // above the number of threads that may draw numbers at once
+#define MARGIN    4096  // above the number of threads that may draw numbers at once
 #define NEAR      16384 // with less than this to go, credits are not worth their while
 #define FEW       1024
 #define CALLED_IN (-(1ll << 60))
@@ -169,8 +169,8 @@ void credits_refill(struct function *function)
 {
     static uint32_t giving;
     // A thread without a row asks at every call.
-    if (runtime_thread.row == 0 &&
-        (int64_t)(atomic_load(&function->credit_limit) - atomic_load(&function->primary->count)) >= FEW)
+    if (runtime_thread.row == 0 && (int64_t)(atomic_load(&function->credit_limit) -
+                                             atomic_load(&function->primary->count)) >= FEW)
         return;
     if (!is_single()) {
         process_lock();

@@ -207,7 +207,8 @@ void rows_after_fork(void)
     uint32_t row = (uint32_t)(runtime_thread.row / ROW_SIZE);
     for (uint32_t i = 0; row != 0 && i < ROW_SLOTS; i++)
         if (before[i] != 0)
-            counts->counts[row][i] += (uint64_t)__atomic_exchange_n(&before[i], 0, __ATOMIC_RELAXED);
+            counts->counts[row][i] +=
+                (uint64_t)__atomic_exchange_n(&before[i], 0, __ATOMIC_RELAXED);
 }
 
 uint64_t rows_calls(const struct function *function)
