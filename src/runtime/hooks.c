@@ -5,6 +5,7 @@
 #include "runtime/hooks.h"
 
 #include "runtime/credits.h"
+#include "runtime/descriptors.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"
 #include "runtime/journal.h"
@@ -146,6 +147,7 @@ static int hook_clone(int (*start)(void *), void *stack, int flags, void *argume
     const int shares_memory = 0x100;
     if ((flags & shares_memory) != 0)
         credits_threads_start();
+    descriptors_note_clone(flags);
     if ((flags & shares_memory) != 0)
         runtime_single_threaded = &runtime_zero_byte;
     atomic_add(&runtime.forks, 1);
@@ -550,6 +552,10 @@ void hook_prepare(void)
         filter_add(cover_hooks, COVER_HOOKS);
     if (runtime.plan->variable_count != 0)
         filter_add(heap_hooks, HEAP_HOOKS);
+    if (descriptors_are_known()) {
+        filter_add(descriptor_hooks, DESCRIPTOR_HOOKS);
+        filter_add(&heap_hooks[HEAP_SYSCALL_HOOK], 1);
+    }
 }
 
 const struct hook *hook_find(const char *name)
@@ -570,5 +576,10 @@ const struct hook *hook_find(const char *name)
         hook = find_in(cover_hooks, COVER_HOOKS, name);
     if (hook == NULL && runtime.plan->variable_count != 0)
         hook = find_in(heap_hooks, HEAP_HOOKS, name);
+    if (hook == NULL && descriptors_are_known()) {
+        hook = find_in(descriptor_hooks, DESCRIPTOR_HOOKS, name);
+        if (hook == NULL)
+            hook = find_in(&heap_hooks[HEAP_SYSCALL_HOOK], 1, name);
+    }
     return hook;
 }

@@ -11,6 +11,7 @@
 #include "runtime/cache.h"
 #include "runtime/call-path.h"
 #include "runtime/call.h"
+#include "runtime/descriptors.h"
 #include "runtime/evaluate.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"

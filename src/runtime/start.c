@@ -4,6 +4,7 @@
 // run.
 #include "runtime/assembly/assembly.h"
 #include "runtime/assembly/stubs.h"
+#include "runtime/descriptors.h"
 #include "runtime/evaluate.h"
 #include "runtime/fork.h"
 #include "runtime/function.h"
@@ -157,6 +158,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     fork_prepare();
     plugin_prepare();
     evaluate_prepare();
+    descriptors_prepare();
     record_prepare();
     rows_prepare();
     cover_start();
