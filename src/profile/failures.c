@@ -248,7 +248,9 @@ static bool only_positive_gives(const struct picture *picture)
 
 static struct rating judge_zero(const struct picture *picture, const struct return_outcome *outcome)
 {
-    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0;
+    // Beside a number that was kept, zero stands for none, also where none was found for an error.
+    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0 &&
+                 after_failure(picture, 0, picture->narrow && picture->summary->kept);
     bool asks = picture->asks && !picture->wide; // with a pointer as the answer, it is a lookup
     bool error = sets_errno(outcome);
     if (picture->asks_error) // there was none
@@ -281,10 +283,13 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
     return (struct rating){0, FAILURE_NULL};
 }
 
-// Whether codes have the number of a component in their upper half, the same for all.
+// Whether codes have the number of a component in their upper half, the same for all. If it is in
+// the highest byte, the codes may be large: those of system errors are.
 static bool has_source(const struct picture *picture, int64_t number)
 {
-    if (number > INT32_MAX || (number & 0xffff) > LARGEST_CODE || (number & 0xffff) == 0)
+    int64_t code = number & 0xffff;
+    bool high = number >> 24 != 0 && (number >> 16 & 0xff) == 0;
+    if (number > INT32_MAX || code == 0 || (code > LARGEST_CODE && !high))
         return false;
     for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
         const struct value *result = &picture->summary->outcomes.items[i].result;

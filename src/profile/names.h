@@ -18,8 +18,8 @@ bool name_is_measure(const char *name);
 // says "no errors are defined" and that the result is always a string, or that NULL tells of no
 // error.
 bool name_never_fails(const char *name);
-// A function of the C library that prints, and whose result is hardly ever used: printf, perror.
-bool name_prints(const char *name);
+// A function of the C library whose result is hardly ever used: printf, pthread_mutex_unlock.
+bool name_is_never_used(const char *name);
 // It reports an error: ERR_set_error, __xmlRaiseError.
 bool name_reports_error(const char *name);
 
