@@ -22,6 +22,7 @@ struct picture {
     bool pointer, wide, narrow;
     bool asks, compares;     // according to its name
     bool asks_error;         // likewise: its results are about an error that was before
+    bool releases;           // likewise: it gives something up
     bool measures;           // likewise: its result is a size, a number of things or a position
     bool other;              // a result that is not a constant
     bool zero, one;          // such a constant is a result
@@ -121,6 +122,7 @@ static struct picture picture_of(const struct summary *summary, unsigned hints, 
                               .asks = name_is_predicate(name),
                               .compares = name_is_comparison(name),
                               .asks_error = name_asks_error(name),
+                              .releases = name_releases(name),
                               .measures = name_is_measure(name)};
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         const struct return_outcome *outcome = &summary->outcomes.items[i];
@@ -254,6 +256,8 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
     bool asks = picture->asks && !picture->wide; // with a pointer as the answer, it is a lookup
     bool error = sets_errno(outcome);
     if (picture->asks_error) // there was none
+        return (struct rating){20, FAILURE_NULL};
+    if (picture->releases && picture->other && !picture->narrow) // nothing is left
         return (struct rating){20, FAILURE_NULL};
     if (picture->pointer && picture->other)
         return (struct rating){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};

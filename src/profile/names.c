@@ -80,6 +80,12 @@ bool name_reports_error(const char *name)
            !has_any_word(name, others, sizeof others / sizeof *others);
 }
 
+bool name_releases(const char *name)
+{
+    static const char *const words[] = {"unref", "free", "destroy", "delete", "release"};
+    return has_any_word(name, words, sizeof words / sizeof *words);
+}
+
 bool name_is_measure(const char *name)
 {
     static const char *const words[] = {"size", "length", "len",   "count",  "tell",  "offset",

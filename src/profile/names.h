@@ -12,6 +12,8 @@ bool name_is_comparison(const char *name);
 bool name_asks_validity(const char *name);
 // Whether a function tells about an error that was before: ERR_peek_last_error.
 bool name_asks_error(const char *name);
+// It gives something up, and a pointer that it returns is what is left of it: udev_unref.
+bool name_releases(const char *name);
 // Its result is a size, a number of things or a position: json_array_size, ftell.
 bool name_is_measure(const char *name);
 // A function of the C library that has no result for failure, as the standards define it: POSIX

@@ -153,6 +153,11 @@ static const char source[] =
     "    if (thing->numbers == NULL) return 0xf003fff;\n"
     "    sink = 1; return 0;\n"
     "}\n"
+    "struct thing *thing_unref(struct thing *thing)\n" // nothing is left
+    "{\n"
+    "    if (--thing->kind > 0) return thing;\n"
+    "    free(thing); return NULL;\n"
+    "}\n"
     // if (kind == 4) set; else if (flags & 1) set, and the bit is
     // returned; else 0, as gcc 12 makes it
     "__asm__(\".text; .globl set_bit; .type set_bit, @function; set_bit: "
@@ -192,6 +197,7 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "step", "-10 -20 -30");
     expect(&item.profile, "perform", "43 27");
     expect(&item.profile, "release", "");
+    expect(&item.profile, "thing_unref", "");
     expect(&item.profile, "wait_for", "0");
     expect(&item.profile, "action_of", "");
     expect(&item.profile, "begin", "251674623 251674622");
