@@ -123,12 +123,12 @@ APART void to_end_of_line(FILE *file)
 // It has no errors.
 APART int asks_pid(void)
 {
-    take("process", (int)syscall(SYS_getpid));
+    sink = (int)syscall(SYS_getpid);
     return 3;
 }
 APART int asks_file(void)
 {
-    take("file", (int)syscall(SYS_close, 3));
+    sink = (int)syscall(SYS_close, 3);
     return 3;
 }
 
