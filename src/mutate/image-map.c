@@ -60,26 +60,38 @@ static const char *text(const struct blob *blob, uint32_t offset)
     return offset < blob->strings.size ? (const char *)blob->strings.data + offset : NULL;
 }
 
-// Must be fast: there are tens of thousands of candidates, and all are read to enable a single one.
-static struct error *read_candidates(struct blob *blob, size_t function, uint32_t count)
+static struct error *add_left_out(struct image *image, const struct image_candidate *candidate)
 {
-    struct cursor rows = part(&blob->candidates, count * sizeof(struct map_candidate));
-    struct image_candidate *slot =
-        rows.failed ? NULL : ARRAY_ADD_MANY(&blob->image->candidates, count);
+    struct image_candidate *slot = ARRAY_ADD(&image->left_out);
+    if (slot == NULL)
+        return error_no_memory();
+    *slot = *candidate;
+    return NULL;
+}
+
+// Must be fast: there are tens of thousands of candidates, and all are read to enable a single one.
+// *count becomes less if some are left out; those come last.
+static struct error *read_candidates(struct blob *blob, size_t function, size_t *count)
+{
+    struct image *image = blob->image;
+    struct cursor rows = part(&blob->candidates, *count * sizeof(struct map_candidate));
+    struct image_candidate *slot = rows.failed ? NULL : ARRAY_ADD_MANY(&image->candidates, *count);
     if (rows.failed)
         return blob_broken(blob, "a candidate that makes no sense");
     if (slot == NULL)
         return error_no_memory();
     const char *strings = (const char *)blob->strings.data;
-    size_t size = blob->strings.size;
-    for (uint32_t i = 0; i < count; i++) {
+    size_t size = blob->strings.size, all = *count;
+    for (size_t i = 0; i < all; i++) {
         struct map_candidate row;
         memcpy(&row, rows.data + i * sizeof row, sizeof row);
-        if (row.type >= size || row.file >= size || row.detail >= size)
+        bool left_out = (row.flags & MAP_LEFT_OUT) != 0;
+        if (row.type >= size || row.file >= size || row.detail >= size ||
+            (!left_out && *count < all))
             return blob_broken(blob, "a candidate that makes no sense");
         slot[i] = (struct image_candidate){
             .function = function,
-            .number = i,
+            .number = (uint32_t)i,
             .type = strings + row.type,
             .file = strings + row.file,
             .detail = strings + row.detail,
@@ -87,7 +99,13 @@ static struct error *read_candidates(struct blob *blob, size_t function, uint32_
             .column = row.column,
             .block = row.block,
             .flags = row.flags,
+            .reason = row.reason,
         };
+        if (left_out) {
+            TRY(add_left_out(image, &slot[i]));
+            image->candidates.count--;
+            (*count)--;
+        }
     }
     return NULL;
 }
@@ -130,7 +148,7 @@ static struct error *read_functions(struct blob *blob)
             return error_no_memory();
         *slot = function;
         TRY(read_edges(blob, row.edges));
-        TRY(read_candidates(blob, image->functions.count - 1, row.candidates));
+        TRY(read_candidates(blob, image->functions.count - 1, &slot->candidates));
     }
     return NULL;
 }

@@ -36,7 +36,8 @@ struct image_candidate {
     const char *type, *file, *detail;
     uint32_t line, column, block;
     uint32_t flags;
-    size_t copies; // places in the code that lead to it
+    uint32_t reason; // enum source_reason, of one that is left out
+    size_t copies;   // places in the code that lead to it
 };
 
 struct image_marker {
@@ -61,6 +62,7 @@ struct image {
     ARRAY(struct image_segment) segments;
     ARRAY(struct image_function) functions;
     ARRAY(struct image_candidate) candidates;
+    ARRAY(struct image_candidate) left_out; // in the source, not in the code
     ARRAY(uint64_t) edges;
     ARRAY(struct image_marker) markers; // by address
     ARRAY(struct mark_target) targets;

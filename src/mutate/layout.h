@@ -32,6 +32,7 @@ enum map_flag {
     MAP_INLINE = 1 << 4,   // of a function: declared inline
     MAP_MACRO = 1 << 5,    // of a candidate: it comes out of a macro
     MAP_IDLE = 1 << 6,     // of a candidate: its mistake makes no difference, so there is no clone
+    MAP_LEFT_OUT = 1 << 7, // of a candidate: the source has it, the code does not; `reason` says why
     MAP_LOOP = 8,          // of a candidate: loop depth in the bits from here on
 };
 
@@ -58,7 +59,7 @@ struct map_candidate {
     uint32_t line, column;
     uint32_t block;
     uint32_t flags;
-    uint32_t reserved;
+    uint32_t reason; // enum source_reason (mutate/source-table.h), if it is left out
 };
 
 struct mark_header { // of a record in ordeal_mark; then `targets` struct mark_target
