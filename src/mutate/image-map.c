@@ -14,7 +14,7 @@ struct blob {
     struct image *image;
     struct map_header header;
     size_t start; // in the section, for errors
-    struct cursor functions, edges, candidates, strings;
+    struct cursor functions, edges, left_out, candidates, strings;
 };
 
 static struct error *blob_broken(const struct blob *blob, const char *what)
@@ -45,6 +45,7 @@ static struct error *open_blob(struct image *image, struct cursor *section, stru
     cursor_bytes(&whole, sizeof blob.header);
     blob.functions = part(&whole, blob.header.functions * sizeof(struct map_function));
     blob.edges = part(&whole, blob.header.edges * sizeof(uint64_t));
+    blob.left_out = part(&whole, blob.header.left_out * sizeof(struct map_left_out));
     blob.candidates = part(&whole, blob.header.candidates * sizeof(struct map_candidate));
     blob.strings = part(&whole, blob.header.strings);
     if (whole.failed || blob.header.strings == 0 ||
@@ -60,38 +61,26 @@ static const char *text(const struct blob *blob, uint32_t offset)
     return offset < blob->strings.size ? (const char *)blob->strings.data + offset : NULL;
 }
 
-static struct error *add_left_out(struct image *image, const struct image_candidate *candidate)
-{
-    struct image_candidate *slot = ARRAY_ADD(&image->left_out);
-    if (slot == NULL)
-        return error_no_memory();
-    *slot = *candidate;
-    return NULL;
-}
-
 // Must be fast: there are tens of thousands of candidates, and all are read to enable a single one.
-// *count becomes less if some are left out; those come last.
-static struct error *read_candidates(struct blob *blob, size_t function, size_t *count)
+static struct error *read_candidates(struct blob *blob, size_t function, uint32_t count)
 {
-    struct image *image = blob->image;
-    struct cursor rows = part(&blob->candidates, *count * sizeof(struct map_candidate));
-    struct image_candidate *slot = rows.failed ? NULL : ARRAY_ADD_MANY(&image->candidates, *count);
+    struct cursor rows = part(&blob->candidates, count * sizeof(struct map_candidate));
+    struct image_candidate *slot =
+        rows.failed ? NULL : ARRAY_ADD_MANY(&blob->image->candidates, count);
     if (rows.failed)
         return blob_broken(blob, "a candidate that makes no sense");
     if (slot == NULL)
         return error_no_memory();
     const char *strings = (const char *)blob->strings.data;
-    size_t size = blob->strings.size, all = *count;
-    for (size_t i = 0; i < all; i++) {
+    size_t size = blob->strings.size;
+    for (uint32_t i = 0; i < count; i++) {
         struct map_candidate row;
         memcpy(&row, rows.data + i * sizeof row, sizeof row);
-        bool left_out = (row.flags & MAP_LEFT_OUT) != 0;
-        if (row.type >= size || row.file >= size || row.detail >= size ||
-            (!left_out && *count < all))
+        if (row.type >= size || row.file >= size || row.detail >= size)
             return blob_broken(blob, "a candidate that makes no sense");
         slot[i] = (struct image_candidate){
             .function = function,
-            .number = (uint32_t)i,
+            .number = i,
             .type = strings + row.type,
             .file = strings + row.file,
             .detail = strings + row.detail,
@@ -99,13 +88,7 @@ static struct error *read_candidates(struct blob *blob, size_t function, size_t 
             .column = row.column,
             .block = row.block,
             .flags = row.flags,
-            .reason = row.reason,
         };
-        if (left_out) {
-            TRY(add_left_out(image, &slot[i]));
-            image->candidates.count--;
-            (*count)--;
-        }
     }
     return NULL;
 }
@@ -148,7 +131,34 @@ static struct error *read_functions(struct blob *blob)
             return error_no_memory();
         *slot = function;
         TRY(read_edges(blob, row.edges));
-        TRY(read_candidates(blob, image->functions.count - 1, &slot->candidates));
+        TRY(read_candidates(blob, image->functions.count - 1, row.candidates));
+    }
+    return NULL;
+}
+
+// `first`: the module's first function.
+static struct error *read_left_out(struct blob *blob, size_t first)
+{
+    struct image *image = blob->image;
+    for (uint32_t i = 0; i < blob->header.left_out; i++) {
+        struct map_left_out row;
+        cursor_copy(&blob->left_out, &row, sizeof row);
+        const struct image_left_out left_out = {
+            .function = first + row.function,
+            .type = text(blob, row.type),
+            .file = text(blob, row.file),
+            .detail = text(blob, row.detail),
+            .line = row.line,
+            .column = row.column,
+            .reason = row.reason,
+        };
+        if (blob->left_out.failed || left_out.type == NULL || left_out.file == NULL ||
+            left_out.detail == NULL || row.function >= blob->header.functions)
+            return blob_broken(blob, "a fault that makes no sense");
+        struct image_left_out *slot = ARRAY_ADD(&image->left_out);
+        if (slot == NULL)
+            return error_no_memory();
+        *slot = left_out;
     }
     return NULL;
 }
@@ -202,7 +212,9 @@ struct error *image_read_map(struct image *image, struct cursor *cursor)
             return blob_broken(&blob, "an unknown way to decide");
         image->decide = blob.header.decide;
         image->modules++;
+        size_t first = image->functions.count;
         TRY(read_functions(&blob));
+        TRY(read_left_out(&blob, first));
     }
     return make_index(image);
 }

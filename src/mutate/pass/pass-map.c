@@ -51,7 +51,7 @@ static struct map_header make_header(struct pass *pass)
     for (size_t i = 0; i < pass->functions.count; i++) {
         header.edges += (uint32_t)pass->functions.items[i].edges.count;
         header.candidates += (uint32_t)pass->functions.items[i].candidates.count;
-        header.candidates += (uint32_t)pass->functions.items[i].left_out.count;
+        header.left_out += (uint32_t)pass->functions.items[i].left_out.count;
     }
     return header;
 }
@@ -67,7 +67,7 @@ static void write_functions(struct pass *pass, struct buffer *blob)
             .name = pass_intern(pass, LLVMGetValueName2(subject->function, &size)),
             .reason = pass_intern(pass, subject->reason != NULL ? subject->reason : ""),
             .edges = (uint32_t)subject->edges.count,
-            .candidates = (uint32_t)(subject->candidates.count + subject->left_out.count),
+            .candidates = (uint32_t)subject->candidates.count,
             .flags = (subject->entry ? MAP_ENTRY : 0) | (subject->in_place ? MAP_IN_PLACE : 0) |
                      (subject->skipped ? MAP_SKIPPED : 0) |
                      (subject->declared_inline ? MAP_INLINE : 0),
@@ -96,19 +96,18 @@ static void write_candidates(struct pass *pass, const struct pass_function *subj
     }
 }
 
-// They come after the candidates, whose numbers they must not change.
-static void write_left_out(struct pass *pass, const struct pass_function *subject,
-                           struct buffer *blob)
+static void write_left_out(struct pass *pass, uint32_t function, struct buffer *blob)
 {
+    const struct pass_function *subject = &pass->functions.items[function];
     for (size_t i = 0; i < subject->left_out.count; i++) {
         const struct pass_left_out *left_out = &subject->left_out.items[i];
-        const struct map_candidate row = {
+        const struct map_left_out row = {
+            .function = function,
             .type = pass_intern(pass, model_types[left_out->kind].name),
             .file = left_out->file,
             .detail = left_out->detail,
             .line = left_out->line,
             .column = left_out->column,
-            .flags = MAP_LEFT_OUT,
             .reason = left_out->reason,
         };
         pass_must(buffer_append(blob, &row, sizeof row));
@@ -140,10 +139,10 @@ void pass_write_map(struct pass *pass)
     for (size_t i = 0; i < pass->functions.count; i++)
         pass_must(buffer_append(&blob, pass->functions.items[i].edges.items,
                                 8 * pass->functions.items[i].edges.count));
-    for (size_t i = 0; i < pass->functions.count; i++) {
+    for (size_t i = 0; i < pass->functions.count; i++)
+        write_left_out(pass, (uint32_t)i, &blob);
+    for (size_t i = 0; i < pass->functions.count; i++)
         write_candidates(pass, &pass->functions.items[i], &blob);
-        write_left_out(pass, &pass->functions.items[i], &blob);
-    }
     pass_must(buffer_align(&pass->strings, 8));
     pass_must(buffer_append(&blob, pass->strings.data, pass->strings.size));
     header.strings = (uint32_t)pass->strings.size;

@@ -28,9 +28,22 @@ static bool is_wanted(const struct pass *pass, uint32_t kind)
     return false;
 }
 
+static uint32_t intern(struct pass *pass, const char *chars, size_t size)
+{
+    char text[4096];
+    if (chars == NULL || size >= sizeof text)
+        return 0;
+    memcpy(text, chars, size);
+    text[size] = '\0';
+    return pass_intern(pass, text);
+}
+
 static void leave_out(struct pass *pass, struct pass_function *subject,
                       const struct source_row *row, enum source_reason reason)
 {
+    unsigned size = 0;
+    const char *file = LLVMDIFileGetFilename(
+        LLVMDIScopeGetFile(LLVMGetSubprogram(subject->function)), &size);
     struct pass_left_out *entry = ARRAY_ADD(&subject->left_out);
     if (entry == NULL) {
         pass_must(error_no_memory());
@@ -39,23 +52,11 @@ static void leave_out(struct pass *pass, struct pass_function *subject,
     *entry = (struct pass_left_out){
         .kind = row->kind,
         .reason = reason,
-        .file = pass_intern(pass, source_rows_text(pass->rows, row->file)),
+        .file = intern(pass, file, size),
         .detail = pass_intern(pass, source_rows_text(pass->rows, row->detail)),
         .line = row->at.line,
         .column = row->at.column,
     };
-}
-
-static uint32_t file_of(struct pass *pass, LLVMValueRef instruction)
-{
-    unsigned size = 0;
-    const char *name = LLVMGetDebugLocFilename(instruction, &size);
-    char text[4096];
-    if (name == NULL || size >= sizeof text)
-        return 0;
-    memcpy(text, name, size);
-    text[size] = '\0';
-    return pass_intern(pass, text);
 }
 
 static void add(struct pass *pass, struct pass_function *subject, struct shim_loops *loops,
@@ -68,7 +69,9 @@ static void add(struct pass *pass, struct pass_function *subject, struct shim_lo
         pass_must(error_no_memory());
         return;
     }
-    uint32_t file = file_of(pass, place->instruction);
+    unsigned size = 0;
+    const char *name = LLVMGetDebugLocFilename(place->instruction, &size);
+    uint32_t file = intern(pass, name, size);
     *candidate = (struct pass_candidate){
         .type = &field_types[row->kind],
         .block = spots->items[index].block,

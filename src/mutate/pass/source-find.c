@@ -508,7 +508,11 @@ static enum source_reason find_single(struct region *region, const struct source
     if (search.count != 1)
         return search.count == 0 ? SOURCE_NO_CODE : SOURCE_AMBIGUOUS;
     place->instruction = search.found;
-    if (row->how == SOURCE_WRONG && LLVMIsAConstantInt(LLVMGetOperand(search.found, 0)) == NULL)
+    LLVMValueRef value = row->how == SOURCE_WRONG ? LLVMGetOperand(search.found, 0) : NULL;
+    if (value != NULL && LLVMIsAConstantInt(value) == NULL)
+        return SOURCE_AMBIGUOUS;
+    // A truth value is a byte, as a character is.
+    if ((row->flags & SOURCE_TYPELESS) != 0 && LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 8)
         return SOURCE_AMBIGUOUS;
     if (row->how != SOURCE_VARIABLE)
         return SOURCE_FOUND;

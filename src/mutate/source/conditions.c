@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Faults of conditions: an `if` that is missing (MIA, MIFS, MIEB), an operand of && or || that is
 // missing (MLAC, MLOC).
-#include "mutate/source/finding.h"
+#include "mutate/source/look.h"
 
 #include <string.h>
 
@@ -48,7 +48,7 @@ static bool is_small(struct tree_node *block)
 
 // Whether it is an ordinary `if`: C++ has others, which declare a variable or are decided by the
 // compiler.
-static bool is_ordinary(struct finding *finding, struct tree_node *statement)
+static bool is_ordinary(struct look *look, struct tree_node *statement)
 {
     struct tree_node *condition = statement->first;
     if (statement->children < 2 || statement->children > 3 ||
@@ -56,19 +56,19 @@ static bool is_ordinary(struct finding *finding, struct tree_node *statement)
         return false;
     size_t size;
     const struct tree_place *begin = tree_begin(statement);
-    const char *text = finding_text(finding, begin->handle, &size);
+    const char *text = look_text(look, begin->handle, &size);
     size_t at = begin->offset + 2;
     while (at < size && strchr(" \t\r\n", text[at]) != NULL)
         at++;
     return begin->macro || (at < size && text[at] == '(');
 }
 
-static struct source_fault *leave_out_if(struct finding *finding, struct tree_node *statement,
+static struct source_fault *leave_out_if(struct look *look, struct tree_node *statement,
                                          enum model_kind kind, enum source_how how)
 {
     struct tree_node *condition = statement->first;
     struct source_fault *fault =
-        finding_add(finding, kind, how, tree_begin(condition), tree_end(condition));
+        look_add(look, kind, how, tree_begin(condition), tree_end(condition));
     if (fault == NULL)
         return NULL;
     fault->at = tree_begin(statement)->at;
@@ -77,30 +77,30 @@ static struct source_fault *leave_out_if(struct finding *finding, struct tree_no
     return fault;
 }
 
-void rules_if(struct finding *finding, struct tree_node *statement)
+void rules_if(struct look *look, struct tree_node *statement)
 {
-    if (!is_ordinary(finding, statement))
+    if (!is_ordinary(look, statement))
         return;
     struct tree_node *condition = statement->first, *then = condition->next, *other = then->next;
-    rules_condition(finding, condition);
+    rules_condition(look, condition);
     if (!is_small(then))
         return;
     struct source_fault *fault;
     if (other != NULL) {
-        fault = leave_out_if(finding, statement, MODEL_MIEB, SOURCE_ELSE);
+        fault = leave_out_if(look, statement, MODEL_MIEB, SOURCE_ELSE);
         if (fault != NULL)
-            finding_edit(finding, fault, tree_begin(statement), tree_begin(other), "");
+            look_edit(look, fault, tree_begin(statement), tree_begin(other), "");
         return;
     }
-    fault = leave_out_if(finding, statement, MODEL_MIA, SOURCE_THEN);
+    fault = leave_out_if(look, statement, MODEL_MIA, SOURCE_THEN);
     if (fault != NULL)
-        finding_edit(finding, fault, tree_begin(statement), tree_begin(then), "");
-    fault = has_company(statement) ? leave_out_if(finding, statement, MODEL_MIFS, SOURCE_PAST)
+        look_edit(look, fault, tree_begin(statement), tree_begin(then), "");
+    fault = has_company(statement) ? leave_out_if(look, statement, MODEL_MIFS, SOURCE_PAST)
                                    : NULL;
     if (fault != NULL) {
         // The last statement's own semicolon stays where it is.
         bool block = tree_unlabelled(then)->kind == CXCursor_CompoundStmt;
-        finding_edit(finding, fault, tree_begin(statement), tree_end(statement), block ? ";" : "");
+        look_edit(look, fault, tree_begin(statement), tree_end(statement), block ? ";" : "");
     }
 }
 
@@ -132,11 +132,11 @@ static bool is_negated(struct tree_node *node)
 }
 
 // `before` and `after`: the operands beside it, or NULL.
-static void leave_out_clause(struct finding *finding, struct tree_node *clause,
+static void leave_out_clause(struct look *look, struct tree_node *clause,
                              struct tree_node *before, struct tree_node *after, bool or)
 {
     struct source_fault *fault =
-        finding_add(finding, or ? MODEL_MLOC : MODEL_MLAC, SOURCE_CLAUSE, tree_begin(clause),
+        look_add(look, or ? MODEL_MLOC : MODEL_MLAC, SOURCE_CLAUSE, tree_begin(clause),
                     tree_end(clause));
     if (fault == NULL)
         return;
@@ -145,37 +145,37 @@ static void leave_out_clause(struct finding *finding, struct tree_node *clause,
         (after != NULL && tree_end(clause)->offset > tree_begin(after)->offset))
         fault->reason = SOURCE_MACRO;
     if (before != NULL)
-        finding_edit(finding, fault, tree_end(before), tree_end(clause), "");
+        look_edit(look, fault, tree_end(before), tree_end(clause), "");
     else
-        finding_edit(finding, fault, tree_begin(clause), tree_begin(after), "");
+        look_edit(look, fault, tree_begin(clause), tree_begin(after), "");
 }
 
 // The operands of a chain of the same operator, left to right: the chain leans to the left.
-static void look_at_chain(struct finding *finding, struct tree_node *chain,
+static void look_at_chain(struct look *look, struct tree_node *chain,
                           enum CXBinaryOperatorKind sign, struct tree_node *after)
 {
     bool or = sign == CXBinaryOperator_LOr;
     struct tree_node *left = chain->first, *right = chain->last;
     struct tree_node *inner = tree_without_conversions(left);
     bool longer = is_joined(inner, sign);
-    leave_out_clause(finding, right, longer ? inner->last : left, after, or);
-    rules_condition(finding, right);
+    leave_out_clause(look, right, longer ? inner->last : left, after, or);
+    rules_condition(look, right);
     if (longer) {
-        look_at_chain(finding, inner, sign, right);
+        look_at_chain(look, inner, sign, right);
         return;
     }
-    leave_out_clause(finding, left, NULL, right, or);
-    rules_condition(finding, left);
+    leave_out_clause(look, left, NULL, right, or);
+    rules_condition(look, left);
 }
 
-void rules_condition(struct finding *finding, struct tree_node *condition)
+void rules_condition(struct look *look, struct tree_node *condition)
 {
     condition = tree_plain(condition);
     while (condition->kind == CXCursor_UnaryOperator &&
            clang.getCursorUnaryOperatorKind(condition->cursor) == CXUnaryOperator_LNot)
         condition = tree_plain(condition->first);
     if (is_joined(condition, CXBinaryOperator_LAnd))
-        look_at_chain(finding, condition, CXBinaryOperator_LAnd, NULL);
+        look_at_chain(look, condition, CXBinaryOperator_LAnd, NULL);
     else if (is_joined(condition, CXBinaryOperator_LOr))
-        look_at_chain(finding, condition, CXBinaryOperator_LOr, NULL);
+        look_at_chain(look, condition, CXBinaryOperator_LOr, NULL);
 }

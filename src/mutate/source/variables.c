@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The variables of a function, and which statement first gives each a value.
-#include "mutate/source/finding.h"
+#include "mutate/source/look.h"
 
 #include <string.h>
 
@@ -21,6 +21,11 @@ bool type_is_arithmetic(CXType type)
 bool variable_is_scalar(const struct variable *variable)
 {
     return type_is_arithmetic(variable->type) || variable->type.kind == CXType_Pointer;
+}
+
+bool variable_is_typeless(const struct variable *variable)
+{
+    return variable->type.kind == CXType_Unexposed;
 }
 
 bool is_call(const struct tree_node *node)
@@ -85,14 +90,14 @@ static uint64_t key_of(CXCursor declaration)
     return (uintptr_t)declaration.data[0];
 }
 
-static void add_variable(struct finding *finding, struct tree_node *node)
+static void add_variable(struct look *look, struct tree_node *node)
 {
-    struct variable *variable = ARRAY_ADD(&finding->variables);
-    struct error *error = variable != NULL ? map_put(&finding->by_declaration, key_of(node->cursor),
-                                                     (uint32_t)finding->variables.count - 1)
+    struct variable *variable = ARRAY_ADD(&look->variables);
+    struct error *error = variable != NULL ? map_put(&look->by_declaration, key_of(node->cursor),
+                                                     (uint32_t)look->variables.count - 1)
                                            : error_no_memory();
     if (error != NULL) {
-        finding->failed = true;
+        look->failed = true;
         error_free(error);
         return;
     }
@@ -106,7 +111,7 @@ static void add_variable(struct finding *finding, struct tree_node *node)
     *variable = (struct variable){
         .node = node,
         .scope = scope,
-        .name = finding_print(finding, "%s", chars != NULL ? chars : ""),
+        .name = look_print(look, "%s", chars != NULL ? chars : ""),
         .type = clang.getUnqualifiedType(type),
         .parameter = node->kind == CXCursor_ParmDecl,
         .fixed = clang.isConstQualifiedType(type),
@@ -115,18 +120,18 @@ static void add_variable(struct finding *finding, struct tree_node *node)
     clang.disposeString(name);
 }
 
-struct variable *variable_of(struct finding *finding, struct tree_node *expression)
+struct variable *variable_of(struct look *look, struct tree_node *expression)
 {
     expression = tree_plain(expression);
     if (expression->kind != CXCursor_DeclRefExpr)
         return NULL;
     CXCursor meant = clang.getCursorReferenced(expression->cursor);
-    uint32_t index = map_find(&finding->by_declaration, key_of(meant));
-    struct variable *variable = index != MAP_NONE ? &finding->variables.items[index] : NULL;
+    uint32_t index = map_find(&look->by_declaration, key_of(meant));
+    struct variable *variable = index != MAP_NONE ? &look->variables.items[index] : NULL;
     return variable != NULL && !variable->lasts && *variable->name != '\0' ? variable : NULL;
 }
 
-struct variable *variable_assigned(struct finding *finding, struct tree_node *expression)
+struct variable *variable_assigned(struct look *look, struct tree_node *expression)
 {
     bool assigns = false;
     if (expression->kind == CXCursor_BinaryOperator)
@@ -138,7 +143,7 @@ struct variable *variable_assigned(struct finding *finding, struct tree_node *ex
         enum CXUnaryOperatorKind sign = clang.getCursorUnaryOperatorKind(expression->cursor);
         assigns = sign >= CXUnaryOperator_PostInc && sign <= CXUnaryOperator_PreDec;
     }
-    return assigns && expression->first != NULL ? variable_of(finding, expression->first) : NULL;
+    return assigns && expression->first != NULL ? variable_of(look, expression->first) : NULL;
 }
 
 static bool is_expression(const struct tree_node *node)
@@ -146,20 +151,20 @@ static bool is_expression(const struct tree_node *node)
     return node->kind >= CXCursor_FirstExpr && node->kind <= CXCursor_LastExpr;
 }
 
-void variables_find(struct finding *finding)
+void variables_find(struct look *look)
 {
-    finding->variables.count = 0;
-    map_clear(&finding->by_declaration);
-    for (struct tree_node *node = finding->tree.root; node != NULL; node = tree_following(node)) {
+    look->variables.count = 0;
+    map_clear(&look->by_declaration);
+    for (struct tree_node *node = look->tree.root; node != NULL; node = tree_following(node)) {
         bool declares =
-            (node->kind == CXCursor_ParmDecl && node->parent == finding->tree.root) ||
-            (node->kind == CXCursor_VarDecl && tree_is_inside(node, finding->tree.body));
+            (node->kind == CXCursor_ParmDecl && node->parent == look->tree.root) ||
+            (node->kind == CXCursor_VarDecl && tree_is_inside(node, look->tree.body));
         if (declares)
-            add_variable(finding, node);
-        struct variable *assigned = variable_assigned(finding, node);
+            add_variable(look, node);
+        struct variable *assigned = variable_assigned(look, node);
         if (declares && node->kind == CXCursor_VarDecl && node->last != NULL &&
-            is_expression(node->last) && finding->variables.count > 0)
-            assigned = &finding->variables.items[finding->variables.count - 1];
+            is_expression(node->last) && look->variables.count > 0)
+            assigned = &look->variables.items[look->variables.count - 1];
         if (assigned != NULL && !assigned->parameter && assigned->assigned == NULL)
             assigned->assigned = node;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Walks over a translation unit and shows every function to the rules.
-#include "mutate/source/finding.h"
+#include "mutate/source/look.h"
 
 #include "base/cleanup.h"
 
@@ -12,7 +12,7 @@
 
 // ---- results ----
 
-const char *finding_print(struct finding *finding, const char *format, ...)
+const char *look_print(struct look *look, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -20,27 +20,26 @@ const char *finding_print(struct finding *finding, const char *format, ...)
     int size = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     size_t length = size < 0 ? 0 : (size_t)size < sizeof text ? (size_t)size : sizeof text - 1;
-    const char *copy = arena_copy(&finding->out->arena, text, length);
-    finding->failed |= copy == NULL;
+    const char *copy = arena_copy(&look->out->arena, text, length);
+    look->failed |= copy == NULL;
     return copy != NULL ? copy : "";
 }
 
-const char *finding_text(struct finding *finding, CXFile file, size_t *ret_size)
+const char *look_text(struct look *look, CXFile file, size_t *ret_size)
 {
-    if (finding->text_file != file) {
-        finding->text = clang.getFileContents(finding->unit, file, &finding->text_size);
-        finding->text_file = file;
+    if (look->text_file != file) {
+        look->text = clang.getFileContents(look->unit, file, &look->text_size);
+        look->text_file = file;
     }
-    *ret_size = finding->text != NULL ? finding->text_size : 0;
-    return finding->text;
+    *ret_size = look->text != NULL ? look->text_size : 0;
+    return look->text;
 }
 
-// What stands between two places, on one line and not too long.
-static const char *describe(struct finding *finding, const struct tree_place *begin,
-                            const struct tree_place *end)
+const char *look_describe(struct look *look, const struct tree_place *begin,
+                             const struct tree_place *end)
 {
     size_t size, used = 0;
-    const char *text = finding_text(finding, begin->handle, &size);
+    const char *text = look_text(look, begin->handle, &size);
     char line[LONGEST_DETAIL + 1];
     if (begin->handle != end->handle || end->offset > size)
         return "";
@@ -60,15 +59,15 @@ static const char *describe(struct finding *finding, const struct tree_place *be
         used += 3;
     }
     line[used] = '\0';
-    return finding_print(finding, "%s", line);
+    return look_print(look, "%s", line);
 }
 
-struct source_fault *finding_add(struct finding *finding, enum model_kind kind, enum source_how how,
+struct source_fault *look_add(struct look *look, enum model_kind kind, enum source_how how,
                                  const struct tree_place *begin, const struct tree_place *end)
 {
-    struct source_fault *fault = ARRAY_ADD(&finding->out->items);
+    struct source_fault *fault = ARRAY_ADD(&look->out->items);
     if (fault == NULL) {
-        finding->failed = true;
+        look->failed = true;
         return NULL;
     }
     bool empty = begin->handle != end->handle || end->offset <= begin->offset ||
@@ -77,24 +76,24 @@ struct source_fault *finding_add(struct finding *finding, enum model_kind kind, 
         .kind = kind,
         .how = how,
         .reason = empty ? SOURCE_MACRO : SOURCE_FOUND,
-        .file = finding_print(finding, "%s", begin->file != NULL ? begin->file : ""),
-        .function = finding->name,
-        .function_line = finding->place.at.line,
+        .file = look_print(look, "%s", begin->file != NULL ? begin->file : ""),
+        .function = look->name,
+        .function_line = look->place.at.line,
         .at = begin->at,
         .begin = begin->at,
         .end = end->at,
         .name = "",
         .other = "",
-        .detail = empty ? "" : describe(finding, begin, end),
+        .detail = empty ? "" : look_describe(look, begin, end),
     };
     CXString path = clang.getFileName(begin->handle);
     const char *chars = clang.getCString(path);
-    fault->path = finding_print(finding, "%s", chars != NULL ? chars : "");
+    fault->path = look_print(look, "%s", chars != NULL ? chars : "");
     clang.disposeString(path);
     return fault;
 }
 
-void finding_edit(struct finding *finding, struct source_fault *fault,
+void look_edit(struct look *look, struct source_fault *fault,
                   const struct tree_place *begin, const struct tree_place *end, const char *text)
 {
     if (fault->reason != SOURCE_FOUND || begin->handle != end->handle ||
@@ -111,28 +110,28 @@ void source_faults_deinit(struct source_faults *faults)
 
 // ---- functions ----
 
-static void look_at(struct finding *finding, struct tree_node *node)
+static void look_at(struct look *look, struct tree_node *node)
 {
     switch (node->kind) {
     case CXCursor_CompoundStmt:
-        rules_statements(finding, node);
+        rules_statements(look, node);
         break;
     case CXCursor_IfStmt:
-        rules_if(finding, node);
+        rules_if(look, node);
         break;
     case CXCursor_WhileStmt:
         if (node->children == 2)
-            rules_condition(finding, node->first);
+            rules_condition(look, node->first);
         break;
     case CXCursor_DoStmt:
-        rules_condition(finding, node->last);
+        rules_condition(look, node->last);
         break;
     case CXCursor_ForStmt: // of its parts, only the condition can be a useful && or ||
         for (struct tree_node *part = node->first; part != node->last; part = part->next)
-            rules_condition(finding, part);
+            rules_condition(look, part);
         break;
     case CXCursor_CallExpr:
-        rules_call(finding, node);
+        rules_call(look, node);
         break;
     default:
         break;
@@ -141,46 +140,46 @@ static void look_at(struct finding *finding, struct tree_node *node)
 
 static void note_inner(void *data, CXCursor function)
 {
-    struct finding *finding = data;
-    CXCursor *slot = ARRAY_ADD(&finding->inner);
+    struct look *look = data;
+    CXCursor *slot = ARRAY_ADD(&look->inner);
     if (slot != NULL)
         *slot = function;
     else
-        finding->failed = true;
+        look->failed = true;
 }
 
-static void look_into(struct finding *finding, CXCursor function)
+static void look_into(struct look *look, CXCursor function)
 {
-    if (finding->failed)
+    if (look->failed)
         return;
-    struct error *error = tree_read(&finding->tree, function, note_inner, finding);
-    finding->failed |= error != NULL;
+    struct error *error = tree_read(&look->tree, function, note_inner, look);
+    look->failed |= error != NULL;
     error_free(error);
-    if (error != NULL || finding->tree.body == NULL) {
-        tree_deinit(&finding->tree);
+    if (error != NULL || look->tree.body == NULL) {
+        tree_deinit(&look->tree);
         return;
     }
     CXString name = clang.getCursorSpelling(function);
     const char *chars = clang.getCString(name);
-    finding->name = finding_print(finding, "%s", chars != NULL ? chars : "");
+    look->name = look_print(look, "%s", chars != NULL ? chars : "");
     clang.disposeString(name);
-    finding->place = tree_place_of(clang.getCursorLocation(function));
-    variables_find(finding);
-    for (struct tree_node *node = finding->tree.body; node != NULL; node = tree_following(node))
-        look_at(finding, node);
-    tree_deinit(&finding->tree);
+    look->place = tree_place_of(clang.getCursorLocation(function));
+    variables_find(look);
+    for (struct tree_node *node = look->tree.body; node != NULL; node = tree_following(node))
+        look_at(look, node);
+    tree_deinit(&look->tree);
 }
 
 static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-    struct finding *finding = data;
+    struct look *look = data;
     enum CXCursorKind kind = clang.getCursorKind(cursor);
-    if (finding->failed)
+    if (look->failed)
         return CXChildVisit_Break;
     if (tree_is_function(kind)) {
         if (clang.isCursorDefinition(cursor) &&
             !clang.Location_isInSystemHeader(clang.getCursorLocation(cursor)))
-            look_into(finding, cursor);
+            look_into(look, cursor);
         return CXChildVisit_Continue;
     }
     bool holds_functions = kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec ||
@@ -206,16 +205,16 @@ static bool has_errors(CXTranslationUnit unit)
 
 static struct error *look_at_unit(CXTranslationUnit unit, struct source_faults *out)
 {
-    struct finding finding = {.unit = unit, .out = out};
+    struct look look = {.unit = unit, .out = out};
     if (has_errors(unit))
         return error_new("it does not compile");
-    clang.visitChildren(clang.getTranslationUnitCursor(unit), visit, &finding);
-    for (size_t i = 0; i < finding.inner.count; i++)
-        look_into(&finding, finding.inner.items[i]);
-    ARRAY_DEINIT(&finding.inner);
-    ARRAY_DEINIT(&finding.variables);
-    map_deinit(&finding.by_declaration);
-    return finding.failed ? error_no_memory() : NULL;
+    clang.visitChildren(clang.getTranslationUnitCursor(unit), visit, &look);
+    for (size_t i = 0; i < look.inner.count; i++)
+        look_into(&look, look.inner.items[i]);
+    ARRAY_DEINIT(&look.inner);
+    ARRAY_DEINIT(&look.variables);
+    map_deinit(&look.by_declaration);
+    return look.failed ? error_no_memory() : NULL;
 }
 
 struct error *source_need(void)
