@@ -37,9 +37,9 @@ enum source_reason {
 };
 
 enum source_flag {
-    SOURCE_OR = 1 << 0,      // of a clause: its operator is ||
-    SOURCE_NEGATED = 1 << 1, // of a clause: its last test is the opposite of its own value
-    SOURCE_TRUTH = 1 << 2,   // of a wrong value: the variable is a truth value
+    SOURCE_OR = 1 << 0,       // of a clause: its operator is ||
+    SOURCE_NEGATED = 1 << 1,  // of a clause: its last test is the opposite of its own value
+    SOURCE_TRUTH = 1 << 2,    // of a wrong value: the variable is a truth value
     SOURCE_TYPELESS = 1 << 3, // of a wrong value: the variable's type is a template's parameter
 };
 

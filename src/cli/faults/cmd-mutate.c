@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal mutate: lists the software faults that sources can have, and writes sources that have them.
+// ordeal mutate: lists the software faults that sources can have, and writes sources that have
+// them.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
@@ -154,10 +155,11 @@ const struct command cmd_mutate = {
     .name = "mutate",
     .summary = "List the software faults that sources can have, and write sources that have them.",
     .operands = "COMPILER-ARGUMENT...",
-    .details = "Takes the arguments of a compiler, which name the sources and how they are compiled.\n"
-               "\n"
-               "  ordeal mutate -Iinclude src/parse.c\n"
-               "  ordeal mutate --out mutants --type 'missing-*' src/parse.c\n",
+    .details =
+        "Takes the arguments of a compiler, which name the sources and how they are compiled.\n"
+        "\n"
+        "  ordeal mutate -Iinclude src/parse.c\n"
+        "  ordeal mutate --out mutants --type 'missing-*' src/parse.c\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .settings_size = sizeof(struct settings),

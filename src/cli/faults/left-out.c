@@ -15,14 +15,10 @@
 #define NO_ROOM SOURCE_REASONS // besides those of the source
 
 static const char *const words[SOURCE_REASONS + 1] = {
-    [SOURCE_MACRO] = "inside a macro",
-    [SOURCE_NO_CODE] = "no code",
-    [SOURCE_AMBIGUOUS] = "code cannot be told",
-    [SOURCE_NO_RETURN] = "nothing runs after it",
-    [SOURCE_TEMPORARY] = "temporary objects",
-    [SOURCE_VALUE] = "condition is a value",
-    [SOURCE_ROOM] = "variable cannot be told",
-    [NO_ROOM] = "over the limit",
+    [SOURCE_MACRO] = "inside a macro",          [SOURCE_NO_CODE] = "no code",
+    [SOURCE_AMBIGUOUS] = "code cannot be told", [SOURCE_NO_RETURN] = "nothing runs after it",
+    [SOURCE_TEMPORARY] = "temporary objects",   [SOURCE_VALUE] = "condition is a value",
+    [SOURCE_ROOM] = "variable cannot be told",  [NO_ROOM] = "over the limit",
 };
 static const char *const keys[SOURCE_REASONS + 1] = {
     [SOURCE_MACRO] = "macro",         [SOURCE_NO_CODE] = "no-code",

@@ -42,8 +42,8 @@ static void leave_out(struct pass *pass, struct pass_function *subject,
                       const struct source_row *row, enum source_reason reason)
 {
     unsigned size = 0;
-    const char *file = LLVMDIFileGetFilename(
-        LLVMDIScopeGetFile(LLVMGetSubprogram(subject->function)), &size);
+    const char *file =
+        LLVMDIFileGetFilename(LLVMDIScopeGetFile(LLVMGetSubprogram(subject->function)), &size);
     struct pass_left_out *entry = ARRAY_ADD(&subject->left_out);
     if (entry == NULL) {
         pass_must(error_no_memory());
@@ -105,7 +105,8 @@ static int compare(const void *a, const void *b)
 // Marks where the code goes on, and which values are replaced.
 static void mark(const struct pass *pass, const struct pass_place *place)
 {
-    LLVMValueRef none = LLVMMetadataAsValue(pass->context, LLVMMDNodeInContext2(pass->context, NULL, 0));
+    LLVMValueRef none =
+        LLVMMetadataAsValue(pass->context, LLVMMDNodeInContext2(pass->context, NULL, 0));
     if (place->resume != NULL)
         LLVMSetMetadata(place->resume, mark_kind(pass, RESUME_MARK), none);
     if (place->value != NULL)

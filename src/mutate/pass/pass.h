@@ -87,9 +87,9 @@ struct pass {
     ARRAY(struct pass_function) functions;
     struct pass_lookup *sorted;
     size_t sorted_count;
-    struct buffer strings; // of the map; offset 0 is the empty string
-    struct map interned;   // by a text's hash: offsets into `strings`
-    unsigned no_sanitize;  // marks what a sanitizer adds
+    struct buffer strings;    // of the map; offset 0 is the empty string
+    struct map interned;      // by a text's hash: offsets into `strings`
+    unsigned no_sanitize;     // marks what a sanitizer adds
     struct source_rows *rows; // faults of the source; NULL if nobody looked
 };
 

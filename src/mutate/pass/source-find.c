@@ -48,8 +48,8 @@ static size_t lower_bound(const struct spots *spots, struct source_position at)
 }
 
 // Calls `found` for every instruction in the range.
-static void each(const struct region *region,
-                 void (*found)(void *data, const struct spot *spot), void *data)
+static void each(const struct region *region, void (*found)(void *data, const struct spot *spot),
+                 void *data)
 {
     const struct spots *spots = region->spots;
     for (size_t i = lower_bound(spots, region->begin); i < spots->sorted_count; i++) {
@@ -109,8 +109,8 @@ static bool is_neutral(const struct spot *spot)
         return has_prefix(name, "llvm.lifetime") || has_prefix(name, "llvm.dbg") ||
                has_prefix(name, "llvm.stack");
     }
-    unsigned mark = LLVMGetMDKindIDInContext(
-        LLVMGetTypeContext(LLVMTypeOf(spot->instruction)), "nosanitize", 10);
+    unsigned mark = LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(spot->instruction)),
+                                             "nosanitize", 10);
     return LLVMGetMetadata(spot->instruction, mark) != NULL;
 }
 
@@ -144,8 +144,8 @@ static void walk_deinit(struct walk *walk)
 static void push(void *array, LLVMBasicBlockRef block)
 {
     ARRAY(LLVMBasicBlockRef) *list = array;
-    LLVMBasicBlockRef *slot = (LLVMBasicBlockRef *)array_add(
-        (void **)&list->items, &list->count, &list->room, sizeof *list->items);
+    LLVMBasicBlockRef *slot = (LLVMBasicBlockRef *)array_add((void **)&list->items, &list->count,
+                                                             &list->room, sizeof *list->items);
     if (slot == NULL)
         pass_must(error_no_memory());
     else
@@ -176,8 +176,8 @@ static void go_to(struct walk *walk, LLVMBasicBlockRef block)
 static void walk_block(struct walk *walk, const struct spot *spot)
 {
     struct spots *spots = walk->region->spots;
-    for (uint32_t number = spot->block;
-         spot < spots->items + spots->count && spot->block == number; spot++) {
+    for (uint32_t number = spot->block; spot < spots->items + spots->count && spot->block == number;
+         spot++) {
         if (spot == walk->stop) {
             walk->stopped = true;
             return;
@@ -274,10 +274,10 @@ static enum source_reason stands_alone(const struct walk *walk)
 {
     const struct spots *spots = walk->region->spots;
     for (size_t i = 0; i <= walk->been.count; i++) {
-        const struct spot *spot = i == 0 ? walk->region->first
-                                         : first_of(spots, walk->been.items[i - 1]);
-        for (uint32_t number = spot->block; spot < spots->items + spots->count &&
-                                            spot->block == number && spot != walk->stop;
+        const struct spot *spot =
+            i == 0 ? walk->region->first : first_of(spots, walk->been.items[i - 1]);
+        for (uint32_t number = spot->block;
+             spot < spots->items + spots->count && spot->block == number && spot != walk->stop;
              spot++) {
             if (leaks(walk, spot->instruction))
                 return SOURCE_AMBIGUOUS;

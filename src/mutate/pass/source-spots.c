@@ -24,10 +24,9 @@ static char *path_of(LLVMMetadataRef file)
     const char *name = LLVMDIFileGetFilename(file, &name_size);
     const char *directory = LLVMDIFileGetDirectory(file, &directory_size);
     char *joined = NULL;
-    int size = name_size > 0 && *name == '/'
-                   ? asprintf(&joined, "%.*s", (int)name_size, name)
-                   : asprintf(&joined, "%.*s/%.*s", (int)directory_size, directory, (int)name_size,
-                              name);
+    int size = name_size > 0 && *name == '/' ? asprintf(&joined, "%.*s", (int)name_size, name)
+                                             : asprintf(&joined, "%.*s/%.*s", (int)directory_size,
+                                                        directory, (int)name_size, name);
     if (size < 0)
         pass_must(error_no_memory());
     char *real = realpath(joined, NULL);
@@ -96,8 +95,8 @@ void spots_read(struct spots *spots, LLVMValueRef function, const char *file)
             }
             *spot = (struct spot){instruction, spots->blocks, position++, 0, 0};
             locate(spot, file);
-            pass_must(map_put(&spots->by_instruction, (uintptr_t)instruction,
-                              (uint32_t)items.count - 1));
+            pass_must(
+                map_put(&spots->by_instruction, (uintptr_t)instruction, (uint32_t)items.count - 1));
         }
     }
     spots->items = items.items;

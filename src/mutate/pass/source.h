@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Faults that the look at the source found (mutate/source-table.h): which instructions they are, and
-// how they are made. The pass does not guess them from instructions.
+// Faults that the look at the source found (mutate/source-table.h): which instructions they are,
+// and how they are made. The pass does not guess them from instructions.
 #ifndef ORDEAL_MUTATE_PASS_SOURCE_H
 #define ORDEAL_MUTATE_PASS_SOURCE_H
 

@@ -17,23 +17,21 @@ static bool is_hidden(const struct look *look, const struct variable *variable,
 }
 
 // The last variable of the same type that is declared before a call and known there.
-static const struct variable *find_other(const struct look *look,
-                                         const struct variable *variable,
+static const struct variable *find_other(const struct look *look, const struct variable *variable,
                                          const struct tree_node *call)
 {
     for (size_t i = look->variables.count; i-- > 0;) {
         const struct variable *other = &look->variables.items[i];
         if (other != variable && other->node->number < call->number && *other->name != '\0' &&
             !other->lasts && tree_is_inside(call, other->scope) &&
-            !tree_is_inside(call, other->node) &&
-            clang.equalTypes(other->type, variable->type) && !is_hidden(look, other, call))
+            !tree_is_inside(call, other->node) && clang.equalTypes(other->type, variable->type) &&
+            !is_hidden(look, other, call))
             return other;
     }
     return NULL;
 }
 
-static void change_variable(struct look *look, struct tree_node *call,
-                            struct tree_node *argument)
+static void change_variable(struct look *look, struct tree_node *call, struct tree_node *argument)
 {
     argument = tree_without_conversions(argument);
     const struct variable *variable =
@@ -41,10 +39,9 @@ static void change_variable(struct look *look, struct tree_node *call,
     if (variable == NULL || !variable_is_scalar(variable))
         return;
     const struct variable *other = find_other(look, variable, call);
-    struct source_fault *fault =
-        other != NULL ? look_add(look, MODEL_WPFV, SOURCE_VARIABLE, tree_begin(argument),
-                                    tree_end(argument))
-                      : NULL;
+    struct source_fault *fault = other != NULL ? look_add(look, MODEL_WPFV, SOURCE_VARIABLE,
+                                                          tree_begin(argument), tree_end(argument))
+                                               : NULL;
     if (fault == NULL)
         return;
     if (tree_begin(argument)->macro)
@@ -92,8 +89,7 @@ static void change_operator(struct look *look, struct tree_node *argument)
         !type_is_arithmetic(plain_type(argument->last)))
         return;
     const struct tree_place *begin = tree_end(argument->first), *end = tree_begin(argument->last);
-    struct source_fault *fault =
-        look_add(look, MODEL_WAEP, SOURCE_OPERATOR, begin, end);
+    struct source_fault *fault = look_add(look, MODEL_WAEP, SOURCE_OPERATOR, begin, end);
     if (fault == NULL)
         return;
     fault->at = tree_begin(argument)->at;

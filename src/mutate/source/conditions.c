@@ -95,8 +95,7 @@ void rules_if(struct look *look, struct tree_node *statement)
     fault = leave_out_if(look, statement, MODEL_MIA, SOURCE_THEN);
     if (fault != NULL)
         look_edit(look, fault, tree_begin(statement), tree_begin(then), "");
-    fault = has_company(statement) ? leave_out_if(look, statement, MODEL_MIFS, SOURCE_PAST)
-                                   : NULL;
+    fault = has_company(statement) ? leave_out_if(look, statement, MODEL_MIFS, SOURCE_PAST) : NULL;
     if (fault != NULL) {
         // The last statement's own semicolon stays where it is.
         bool block = tree_unlabelled(then)->kind == CXCursor_CompoundStmt;
@@ -132,12 +131,11 @@ static bool is_negated(struct tree_node *node)
 }
 
 // `before` and `after`: the operands beside it, or NULL.
-static void leave_out_clause(struct look *look, struct tree_node *clause,
-                             struct tree_node *before, struct tree_node *after, bool or)
+static void leave_out_clause(struct look *look, struct tree_node *clause, struct tree_node *before,
+                             struct tree_node *after, bool or)
 {
-    struct source_fault *fault =
-        look_add(look, or ? MODEL_MLOC : MODEL_MLAC, SOURCE_CLAUSE, tree_begin(clause),
-                    tree_end(clause));
+    struct source_fault *fault = look_add(look, or ? MODEL_MLOC : MODEL_MLAC, SOURCE_CLAUSE,
+                                          tree_begin(clause), tree_end(clause));
     if (fault == NULL)
         return;
     fault->flags = (or ? SOURCE_OR : 0u) | (is_negated(clause) ? SOURCE_NEGATED : 0u);

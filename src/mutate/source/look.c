@@ -36,7 +36,7 @@ const char *look_text(struct look *look, CXFile file, size_t *ret_size)
 }
 
 const char *look_describe(struct look *look, const struct tree_place *begin,
-                             const struct tree_place *end)
+                          const struct tree_place *end)
 {
     size_t size, used = 0;
     const char *text = look_text(look, begin->handle, &size);
@@ -63,7 +63,7 @@ const char *look_describe(struct look *look, const struct tree_place *begin,
 }
 
 struct source_fault *look_add(struct look *look, enum model_kind kind, enum source_how how,
-                                 const struct tree_place *begin, const struct tree_place *end)
+                              const struct tree_place *begin, const struct tree_place *end)
 {
     struct source_fault *fault = ARRAY_ADD(&look->out->items);
     if (fault == NULL) {
@@ -93,8 +93,8 @@ struct source_fault *look_add(struct look *look, enum model_kind kind, enum sour
     return fault;
 }
 
-void look_edit(struct look *look, struct source_fault *fault,
-                  const struct tree_place *begin, const struct tree_place *end, const char *text)
+void look_edit(struct look *look, struct source_fault *fault, const struct tree_place *begin,
+               const struct tree_place *end, const char *text)
 {
     if (fault->reason != SOURCE_FOUND || begin->handle != end->handle ||
         end->offset < begin->offset || fault->edit_count == SOURCE_EDITS)

@@ -32,17 +32,17 @@ struct look {
 
 // A new fault of the function, with its place; NULL when memory is short.
 struct source_fault *look_add(struct look *look, enum model_kind kind, enum source_how how,
-                                 const struct tree_place *begin, const struct tree_place *end);
+                              const struct tree_place *begin, const struct tree_place *end);
 // Adds an edit of the text between two places, unless they come out of a macro or are not in the
 // fault's file: then the fault can have none.
-void look_edit(struct look *look, struct source_fault *fault,
-                  const struct tree_place *begin, const struct tree_place *end, const char *text);
+void look_edit(struct look *look, struct source_fault *fault, const struct tree_place *begin,
+               const struct tree_place *end, const char *text);
 const char *look_text(struct look *look, CXFile file, size_t *ret_size);
 // What stands between two places, on one line and not too long.
 const char *look_describe(struct look *look, const struct tree_place *begin,
-                             const struct tree_place *end);
-__attribute__((format(printf, 2, 3))) const char *look_print(struct look *look,
-                                                                const char *format, ...);
+                          const struct tree_place *end);
+__attribute__((format(printf, 2, 3))) const char *look_print(struct look *look, const char *format,
+                                                             ...);
 
 // Variables of the function.
 void variables_find(struct look *look);

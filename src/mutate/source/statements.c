@@ -116,8 +116,8 @@ static struct source_fault *leave_out(struct look *look, enum model_kind kind,
     return fault;
 }
 
-static void leave_out_one(struct look *look, enum model_kind kind,
-                          struct tree_node *statement, bool own)
+static void leave_out_one(struct look *look, enum model_kind kind, struct tree_node *statement,
+                          bool own)
 {
     struct source_fault *fault = leave_out(look, kind, statement, statement, own);
     if (fault != NULL)
@@ -144,8 +144,8 @@ static void change_value(struct look *look, const struct variable *variable,
     if (begin->handle != end->handle || end->offset > size || end->offset < begin->offset)
         return;
     look_edit(look, fault, begin, end,
-                 look_print(look, truth ? "!(%.*s)" : "(%.*s) + 1",
-                               (int)(end->offset - begin->offset), text + begin->offset));
+              look_print(look, truth ? "!(%.*s)" : "(%.*s) + 1", (int)(end->offset - begin->offset),
+                         text + begin->offset));
 }
 
 static void look_at_assignment(struct look *look, struct tree_node *statement, bool own)
@@ -154,8 +154,7 @@ static void look_at_assignment(struct look *look, struct tree_node *statement, b
     struct variable *variable = variable_assigned(look, expression);
     if (variable == NULL || (!variable_is_scalar(variable) && !variable_is_typeless(variable)))
         return; // C03
-    struct tree_node *value =
-        expression->kind == CXCursor_BinaryOperator ? expression->last : NULL;
+    struct tree_node *value = expression->kind == CXCursor_BinaryOperator ? expression->last : NULL;
     bool first = variable->assigned == expression;
     bool constant = value != NULL && is_constant(value, false);
     if (first && value != NULL && is_constant(value, true))
@@ -193,8 +192,8 @@ static void look_at_declaration(struct look *look, struct tree_node *statement,
     struct tree_node *value = declaration->last;
     struct tree_place equals;
     if (variable == NULL || variable->lasts || variable->fixed ||
-        (!variable_is_scalar(variable) && !variable_is_typeless(variable)) ||
-        value == NULL || !is_constant(value, false) || variable->assigned != declaration ||
+        (!variable_is_scalar(variable) && !variable_is_typeless(variable)) || value == NULL ||
+        !is_constant(value, false) || variable->assigned != declaration ||
         !find_equals(look, value, &equals))
         return;
     struct tree_place name = tree_place_of(clang.getCursorLocation(declaration->cursor));
@@ -218,8 +217,8 @@ static void look_at_declaration(struct look *look, struct tree_node *statement,
 
 // The part that begins with a statement has as many statements as its place in the block says, so
 // that all lengths occur.
-static void leave_out_part(struct look *look, struct tree_node *compound,
-                           struct tree_node *first, unsigned run, unsigned number)
+static void leave_out_part(struct look *look, struct tree_node *compound, struct tree_node *first,
+                           unsigned run, unsigned number)
 {
     unsigned range = MODEL_MOST_STATEMENTS - MODEL_LEAST_STATEMENTS + 1;
     unsigned length = MODEL_LEAST_STATEMENTS + number % range;
@@ -273,8 +272,7 @@ void rules_statements(struct look *look, struct tree_node *compound)
                     look_at_declaration(look, statement, at, own);
             continue;
         }
-        enum action action =
-            is_value(compound, child) ? ACTION_NONE : action_of(look, statement);
+        enum action action = is_value(compound, child) ? ACTION_NONE : action_of(look, statement);
         if (action == ACTION_CALL && has_company(statement))
             leave_out_one(look, MODEL_MFC, statement, own);
         if (action == ACTION_ASSIGNMENT)

@@ -31,7 +31,8 @@ bool variable_is_typeless(const struct variable *variable)
 bool is_call(const struct tree_node *node)
 {
     // An object's construction has no callee among its children.
-    int arguments = node->kind == CXCursor_CallExpr ? clang.Cursor_getNumArguments(node->cursor) : -1;
+    int arguments =
+        node->kind == CXCursor_CallExpr ? clang.Cursor_getNumArguments(node->cursor) : -1;
     if (arguments < 0 || node->children != (unsigned)arguments + 1)
         return false;
     CXString name = clang.getCursorSpelling(node->cursor);
@@ -135,8 +136,7 @@ struct variable *variable_assigned(struct look *look, struct tree_node *expressi
 {
     bool assigns = false;
     if (expression->kind == CXCursor_BinaryOperator)
-        assigns =
-            clang.getCursorBinaryOperatorKind(expression->cursor) == CXBinaryOperator_Assign;
+        assigns = clang.getCursorBinaryOperatorKind(expression->cursor) == CXBinaryOperator_Assign;
     else if (expression->kind == CXCursor_CompoundAssignOperator)
         assigns = true;
     else if (expression->kind == CXCursor_UnaryOperator) {
@@ -156,9 +156,8 @@ void variables_find(struct look *look)
     look->variables.count = 0;
     map_clear(&look->by_declaration);
     for (struct tree_node *node = look->tree.root; node != NULL; node = tree_following(node)) {
-        bool declares =
-            (node->kind == CXCursor_ParmDecl && node->parent == look->tree.root) ||
-            (node->kind == CXCursor_VarDecl && tree_is_inside(node, look->tree.body));
+        bool declares = (node->kind == CXCursor_ParmDecl && node->parent == look->tree.root) ||
+                        (node->kind == CXCursor_VarDecl && tree_is_inside(node, look->tree.body));
         if (declares)
             add_variable(look, node);
         struct variable *assigned = variable_assigned(look, node);
