@@ -29,10 +29,11 @@ struct runtime {
     bool memory_is_shared; // a process or thread may use this memory that we were not told of
     const struct wire_rule *rules;
     const struct wire_instruction *code;
-    const struct wire_plan *plan;
+    uint64_t *row_counts; // of row 0, see rows.h; NULL: this program does without rows
     struct wire_region *region;
     struct wire_calls *calls; // NULL: calls are not recorded
 
+    const struct wire_plan *plan;
     const char *strings;
     struct wire_rule_state *rule_states;
     struct wire_pattern_state *pattern_states;

@@ -84,6 +84,7 @@ static void add_rules(struct page *page)
         json_add_integer(&page->builder, rule, "fired", view->rule_states[i].fired);
         json_add_integer(&page->builder, rule, "unfinished_stacks",
                          view->rule_states[i].unfinished);
+        json_add_bool(&page->builder, rule, "exact", view->rule_states[i].uncounted == 0);
     }
 }
 

@@ -7,6 +7,7 @@
 // that the target makes itself are not seen; there the fault is caught, and the read has failed.
 #include "runtime/memory.h"
 
+#include "runtime/descriptors.h"
 #include "runtime/hooks.h"
 #include "runtime/runtime.h"
 #include "runtime/system.h"

@@ -5,6 +5,7 @@
 // it still makes one, the region tells, so that the target is not blamed for it.
 #include "runtime/hooks.h"
 
+#include "runtime/descriptors.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"
 #include "runtime/memory.h"
@@ -84,6 +85,8 @@ static void note_call(long number, long a, long b)
 static long hook_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
     note_call(number, a, b);
+    if (descriptors_are_known())
+        descriptors_note_call(number);
     syscall_function *real = (syscall_function *)hook_real(&real_syscall, "syscall");
     if (number == __NR_execve && runtime.armed)
         return program_by_syscall(real, a, b, c);
