@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define WIRE_PLAN_MAGIC  0x4c50524fu // "ORPL"
-#define WIRE_VERSION     14u
+#define WIRE_VERSION     15u
 #define WIRE_NONE        0xffffffffu
 #define WIRE_STACK_DEPTH 32 // values an expression may hold at once; the compiler checks
 #define WIRE_AFTER_MAX   32 // after() instances in one plan
@@ -135,7 +135,8 @@ struct wire_out {
     uint64_t offset; // added to the pointer
 };
 
-#define WIRE_STACK_GAP 0xfffffffeu
+#define WIRE_STACK_GAP   0xfffffffeu
+#define WIRE_STACK_ITEMS 63 // frames and gaps of one stack
 
 // A sequence of frames, innermost first. Adjacent items are adjacent frames unless a gap stands
 // between them.

@@ -197,11 +197,16 @@ runtime_gate_rest:
 1:      je      4f
         cmp     $ASM_DECIDE_FLOATING, %eax
         je      2f
-        fldt    (%rsp)                  # ASM_DECIDE_LONG_DOUBLE
+        cmp     $ASM_DECIDE_COMPLEX, %eax
+        jne     9f
+        fldz                            # the imaginary part
+9:      fldt    (%rsp)                  # ASM_DECIDE_LONG_DOUBLE
         jmp     3f
 2:      movsd   (%rsp), %xmm0
+        movsd   8(%rsp), %xmm1          # the imaginary part of a complex number
         jmp     3f
 4:      cvtsi2sdq (%rsp), %xmm0         # an integer given to a function that returns double
+        xorps   %xmm1, %xmm1
 3:      mov     (%rsp), %rax
         mov     8(%rsp), %rdx
         add     $(ASM_FRAME_RETURN - ASM_FRAME_ARGUMENTS), %rsp

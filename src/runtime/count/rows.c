@@ -232,7 +232,7 @@ void rows_process_ends(void)
         runtime_count_delta.delta == 0)
         return;
     uint64_t *owner = &counts->owners[runtime_thread.row / ROW_SIZE];
-    if (*owner >> 32 != (uint64_t)SYSTEM_1(__NR_getpid, 0))
+    if (*owner >> 32 != process_pid())
         return;
     runtime_thread.row = 0;
     runtime_count_delta.delta = 0;
