@@ -18,6 +18,8 @@
 _Static_assert(ROW_COUNT == WIRE_COUNT_ROWS && ROW_SLOTS == WIRE_COUNT_SLOTS, "rows");
 _Static_assert(sizeof(((struct wire_counts *)0)->counts[0]) == ROW_SIZE, "ROW_SIZE");
 _Static_assert(sizeof(runtime_rows[0]) == ROW_WINDOW, "ROW_WINDOW");
+_Static_assert(ASM_DELTA_COUNT == offsetof(struct row_deltas, count), "ASM_DELTA_COUNT");
+_Static_assert(ASM_DELTA_OPEN == offsetof(struct row_deltas, open), "ASM_DELTA_OPEN");
 _Static_assert(ASM_THREAD_ROW == offsetof(struct thread, row), "ASM_THREAD_ROW");
 
 #define ENDING (1ull << 63) // the thread returned from its first function
@@ -29,19 +31,19 @@ _Static_assert(ASM_THREAD_ROW == offsetof(struct thread, row), "ASM_THREAD_ROW")
 #define ROWS_WITHOUT_IT 64
 
 int64_t runtime_rows[ROW_WINDOWS][ROW_COUNT][ROW_SLOTS];
-int64_t (*runtime_left_base)[ROW_SLOTS] = runtime_rows[ROW_LEFT];
+int64_t (*runtime_closed_base)[ROW_SLOTS] = runtime_rows[ROW_CLOSED];
 int64_t (*runtime_count_base)[ROW_SLOTS] = runtime_rows[ROW_CALLS];
 
-// A page that the kernel empties in a forked child, which so never counts in its parent's rows.
-struct delta_page {
-    int64_t delta;
-    char rest[4096 - sizeof(int64_t)];
-};
-struct delta_page runtime_count_delta
-    __attribute__((aligned(4096), section(".bss.runtime_count_delta"), visibility("hidden")));
+struct row_deltas runtime_row_deltas __attribute__((section(".bss.runtime_row_deltas")));
 
 static struct wire_counts *counts; // NULL: this program does without rows
 static uint64_t mine[ROW_COUNT / 64];
+
+void rows_open(bool open)
+{
+    int64_t way = (char *)runtime_rows[ROW_LEFT] - (char *)runtime_rows[ROW_CLOSED];
+    atomic_store(&runtime_row_deltas.open, open ? way : 0);
+}
 
 bool rows_on(void)
 {
@@ -176,7 +178,7 @@ static uint32_t find_row(void)
 
 void rows_take(void)
 {
-    if (counts == NULL || runtime_count_delta.delta == 0 || runtime_thread.row != 0)
+    if (counts == NULL || runtime_row_deltas.count == 0 || runtime_thread.row != 0)
         return;
     uint32_t row = find_row();
     if (row == 0)
@@ -204,17 +206,19 @@ static void end_rows_of_this_pid(void)
 static void start(void)
 {
     end_rows_of_this_pid();
-    runtime_count_delta.delta = (char *)counts->counts - (char *)runtime_rows[ROW_CALLS];
+    runtime_row_deltas.count = (char *)counts->counts - (char *)runtime_rows[ROW_CALLS];
     rows_take();
     if (runtime_thread.row == 0)
-        runtime_count_delta.delta = 0;
+        runtime_row_deltas.count = 0;
+    else
+        rows_open(true);
 }
 
 void rows_prepare(void)
 {
     // Trials that fork have their counts taken back by the controller, which knows nothing of rows.
     if (runtime.region->counts == 0 || (runtime.region->options & WIRE_FORKS) != 0 ||
-        system_failed(SYSTEM_3(__NR_madvise, &runtime_count_delta, sizeof runtime_count_delta,
+        system_failed(SYSTEM_3(__NR_madvise, &runtime_row_deltas, sizeof runtime_row_deltas,
                                MADV_WIPEONFORK)))
         return;
     counts = region_at(runtime.region->counts);
@@ -230,7 +234,6 @@ void rows_after_fork(void)
     if (counts == NULL)
         return;
     int64_t *before = runtime_rows[ROW_CALLS][runtime_thread.row / ROW_SIZE];
-    runtime_left_base = runtime_rows[ROW_LEFT];
     for (size_t i = 0; i < sizeof mine / sizeof *mine; i++)
         mine[i] = 0;
     runtime_thread.row = 0;
@@ -261,12 +264,12 @@ void rows_thread_ends(void)
 void rows_process_ends(void)
 {
     if (counts == NULL || *runtime_single_threaded == 0 || runtime_thread.row == 0 ||
-        runtime_count_delta.delta == 0)
+        runtime_row_deltas.count == 0)
         return;
     uint64_t *owner = &counts->owners[runtime_thread.row / ROW_SIZE];
     if ((*owner & ~(ENDING | SPACE_MASK)) >> 32 != (uint64_t)SYSTEM_1(__NR_getpid, 0))
         return;
     runtime_thread.row = 0;
-    runtime_count_delta.delta = 0;
+    runtime_row_deltas.count = 0;
     atomic_store(owner, WIRE_COUNT_ENDED);
 }
