@@ -44,6 +44,10 @@
 #define ROW_SIZE        (ROW_SLOTS * 8)
 #define ROW_WINDOW      (ROW_COUNT * ROW_SIZE)
 
+// struct row_deltas
+#define ASM_DELTA_COUNT 0
+#define ASM_DELTA_OPEN  8
+
 // struct thread
 #define ASM_THREAD_ROW    0
 #define ASM_THREAD_RECORD 8

@@ -5,7 +5,7 @@
 #include "runtime/assembly/frame.inc"
 
         .hidden runtime_slots, runtime_single_threaded, runtime_decide, runtime_performed
-        .hidden runtime_thread, runtime_left_base, runtime_count_base, runtime_count_delta
+        .hidden runtime_thread, runtime_closed_base, runtime_count_base, runtime_row_deltas
         .hidden runtime_site_filter
         .hidden runtime_late_initialise, runtime_save_size, runtime_save_mask
         .hidden runtime_save_by_moves
@@ -67,10 +67,11 @@ runtime_stubs:
         .set entry, number * 8
         mov     runtime_thread@gottpoff(%rip), %r11
         mov     %fs:ASM_THREAD_ROW(%r11), %r11
-        add     runtime_left_base(%rip), %r11
+        add     runtime_closed_base(%rip), %r11
+        add     runtime_row_deltas + ASM_DELTA_OPEN(%rip), %r11
         subq    $1, entry(%r11)         # one instruction: see credits.c
         js      5f
-        add     runtime_count_delta(%rip), %r11
+        add     runtime_row_deltas + ASM_DELTA_COUNT(%rip), %r11
         incq    ROW_WINDOW + entry(%r11)
         jmp     *(runtime_slots + slot + ASM_SLOT_NEXT)(%rip)
         .org runtime_stubs + stub + COUNTED, 0xcc
@@ -78,7 +79,7 @@ runtime_stubs:
         mov     runtime_thread@gottpoff(%rip), %r11
         mov     %fs:ASM_THREAD_ROW(%r11), %r11
         add     runtime_count_base(%rip), %r11
-        add     runtime_count_delta(%rip), %r11
+        add     runtime_row_deltas + ASM_DELTA_COUNT(%rip), %r11
         incq    entry(%r11)
         jmp     7f
         .endif
