@@ -39,6 +39,11 @@ struct image_candidate {
     size_t copies; // places in the code that lead to it
 };
 
+struct image_target {
+    uint64_t address;   // of the faulty clone
+    uint64_t candidate; // which of the function's
+};
+
 struct image_marker {
     uint64_t address;
     size_t function;
@@ -63,7 +68,7 @@ struct image {
     ARRAY(struct image_candidate) candidates;
     ARRAY(uint64_t) edges;
     ARRAY(struct image_marker) markers; // by address
-    ARRAY(struct mark_target) targets;
+    ARRAY(struct image_target) targets;
     ARRAY(struct image_entry) entries;
     struct image_index *by_id; // functions, sorted
     uint64_t variable;         // address of what decides in the variable mode, or 0
@@ -90,7 +95,7 @@ size_t image_function_by_id(const struct image *image, uint64_t id);
 // The candidate that a marker's target belongs to. Markers of a function that several modules
 // describe belong to the first description.
 size_t image_target_candidate(const struct image *image, const struct image_marker *marker,
-                              const struct mark_target *target);
+                              const struct image_target *target);
 
 // ---- enabling and disabling ----
 
