@@ -46,6 +46,11 @@ struct image_left_out { // a fault that the source has, and the code has not
     uint32_t reason; // enum source_reason
 };
 
+struct image_target {
+    uint64_t address;   // of the faulty clone
+    uint64_t candidate; // which of the function's
+};
+
 struct image_marker {
     uint64_t address;
     size_t function;
@@ -71,7 +76,7 @@ struct image {
     ARRAY(struct image_left_out) left_out;
     ARRAY(uint64_t) edges;
     ARRAY(struct image_marker) markers; // by address
-    ARRAY(struct mark_target) targets;
+    ARRAY(struct image_target) targets;
     ARRAY(struct image_entry) entries;
     struct image_index *by_id; // functions, sorted
     uint64_t variable;         // address of what decides in the variable mode, or 0
@@ -98,7 +103,7 @@ size_t image_function_by_id(const struct image *image, uint64_t id);
 // The candidate that a marker's target belongs to. Markers of a function that several modules
 // describe belong to the first description.
 size_t image_target_candidate(const struct image *image, const struct image_marker *marker,
-                              const struct mark_target *target);
+                              const struct image_target *target);
 
 // ---- enabling and disabling ----
 

@@ -99,7 +99,7 @@ static struct error *check_marker(struct check *check, const struct image_marker
     const unsigned char *code = image_code(image, marker->address, MARK_NOP_SIZE);
     bool fits = memcmp(code, mark_nop, MARK_NOP_SIZE) == 0;
     for (size_t i = 0; i < marker->targets; i++) {
-        const struct mark_target *target = &image->targets.items[marker->first_target + i];
+        const struct image_target *target = &image->targets.items[marker->first_target + i];
         fits |= code[0] == 0xe9 && leads_to(code, marker->address) == target->address;
         TRY(check_begins(check, target->address, name));
         check->report->targets++;

@@ -46,6 +46,7 @@ static struct map_header make_header(struct pass *pass)
         .version = MAP_VERSION,
         .decide = pass->options.decide,
         .functions = (uint32_t)pass->functions.count,
+        .types = (uint32_t)pass->options.types.count,
         .source = pass_intern(pass, LLVMGetSourceFileName(pass->module, &size)),
     };
     for (size_t i = 0; i < pass->functions.count; i++) {
@@ -77,22 +78,68 @@ static void write_functions(struct pass *pass, struct buffer *blob)
     }
 }
 
+static void write_number(struct buffer *blob, uint64_t number)
+{
+    unsigned char bytes[10];
+    size_t size = 0;
+    do {
+        bytes[size] = (unsigned char)((number & 0x7f) | (number > 0x7f ? 0x80 : 0));
+        number >>= 7;
+        size++;
+    } while (number != 0);
+    pass_must(buffer_append(blob, bytes, size));
+}
+
+static bool is_same_place(const struct pass_candidate *a, const struct pass_candidate *b)
+{
+    return a->block == b->block && a->position == b->position && a->line == b->line &&
+           a->column == b->column && a->file == b->file && a->detail == b->detail;
+}
+
+// The index of a type in the options, which is that of the map.
+static size_t type_index(const struct pass *pass, const struct fault_type *type)
+{
+    size_t i = 0;
+    while (i < pass->options.types.count && pass->options.types.items[i] != type)
+        i++;
+    return i;
+}
+
+static void write_place(const struct pass *pass, const struct pass_candidate *before,
+                        const struct pass_candidate *first, size_t count, struct buffer *blob)
+{
+    uint8_t head = (uint8_t)(count | (first->macro ? PLACE_MACRO : 0u) |
+                             (first->file != before->file ? PLACE_FILE : 0u) |
+                             (first->block != before->block ? PLACE_BLOCK : 0u) |
+                             (first->loop_depth != before->loop_depth ? PLACE_LOOP : 0u));
+    pass_must(buffer_append(blob, &head, 1));
+    if ((head & PLACE_FILE) != 0)
+        write_number(blob, first->file);
+    if ((head & PLACE_BLOCK) != 0)
+        write_number(blob, first->block - before->block);
+    if ((head & PLACE_LOOP) != 0)
+        write_number(blob, first->loop_depth);
+    write_number(blob, place_fold((int64_t)first->line - (int64_t)before->line));
+    write_number(blob, first->column);
+    write_number(blob, first->detail);
+    for (size_t i = 0; i < count; i++)
+        write_number(blob, type_index(pass, first[i].type) << PLACE_TYPE |
+                               (first[i].chosen ? PLACE_CHOSEN : 0u) |
+                               (first[i].idle ? PLACE_IDLE : 0u));
+}
+
 static void write_candidates(struct pass *pass, const struct pass_function *subject,
                              struct buffer *blob)
 {
-    for (size_t i = 0; i < subject->candidates.count; i++) {
-        const struct pass_candidate *candidate = &subject->candidates.items[i];
-        const struct map_candidate row = {
-            .type = pass_intern(pass, candidate->type->name),
-            .file = candidate->file,
-            .detail = candidate->detail,
-            .line = candidate->line,
-            .column = candidate->column,
-            .block = candidate->block,
-            .flags = (candidate->chosen ? MAP_CHOSEN : 0u) | (candidate->macro ? MAP_MACRO : 0u) |
-                     (candidate->idle ? MAP_IDLE : 0u) | (candidate->loop_depth << MAP_LOOP),
-        };
-        pass_must(buffer_append(blob, &row, sizeof row));
+    const struct pass_candidate none = {0}, *before = &none;
+    for (size_t i = 0, count; i < subject->candidates.count; i += count) {
+        const struct pass_candidate *first = &subject->candidates.items[i];
+        count = 1;
+        while (i + count < subject->candidates.count && count < PLACE_COUNT &&
+               is_same_place(first, first + count))
+            count++;
+        write_place(pass, before, first, count, blob);
+        before = first;
     }
 }
 
@@ -141,9 +188,17 @@ void pass_write_map(struct pass *pass)
                                 8 * pass->functions.items[i].edges.count));
     for (size_t i = 0; i < pass->functions.count; i++)
         write_left_out(pass, (uint32_t)i, &blob);
+    for (size_t i = 0; i < pass->options.types.count; i++) {
+        uint32_t name = pass_intern(pass, pass->options.types.items[i]->name);
+        pass_must(buffer_append(&blob, &name, sizeof name));
+    }
+    size_t start = blob.size;
     for (size_t i = 0; i < pass->functions.count; i++)
         write_candidates(pass, &pass->functions.items[i], &blob);
-    pass_must(buffer_align(&pass->strings, 8));
+    header.places = (uint32_t)(blob.size - start);
+    // Sections are written in words.
+    while ((blob.size + pass->strings.size) % 8 != 0)
+        pass_must(buffer_append(&pass->strings, "", 1));
     pass_must(buffer_append(&blob, pass->strings.data, pass->strings.size));
     header.strings = (uint32_t)pass->strings.size;
     header.size = (uint32_t)blob.size;

@@ -81,6 +81,12 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
         options->clones_per_block = (unsigned)strtoul(value, NULL, 10);
     else if (strcmp(name, "limit") == 0)
         options->limit = (unsigned)strtoul(value, NULL, 10);
+    else if (strcmp(name, "budget") == 0)
+        options->budget = (unsigned)strtoul(value, NULL, 10);
+    else if (strcmp(name, "least-budget") == 0)
+        options->least_budget = (unsigned)strtoul(value, NULL, 10);
+    else if (strcmp(name, "scattered") == 0)
+        options->scattered = true;
     else if (strcmp(name, "seed") == 0)
         options->seed = strtoull(value, NULL, 10);
     else if (strcmp(name, "lto") == 0)
@@ -103,8 +109,9 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
 
 void pass_options_parse(const char *text, struct pass_options *ret_options)
 {
-    *ret_options = (struct pass_options){.limit = 2000, .seed = 1};
     field_types_fill();
+    *ret_options = (struct pass_options){
+        .limit = 2000, .budget = 400, .least_budget = 100, .seed = 1};
     for (size_t i = 0; fault_types[i] != NULL; i++)
         add_type(ret_options, fault_types[i]);
     char *copy = ret_options->text = strdup(text);
