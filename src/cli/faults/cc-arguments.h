@@ -8,6 +8,8 @@
 struct cc_arguments {
     bool debug; // debug information is wanted
     bool lto;   // the optimiser will see other modules, too
+    bool cfi;   // calls are checked against tables of functions
+    bool scattered; // the blocks of one function may get into several sections
 };
 // Also reads response files. If one cannot be read, the compiler will report it.
 void cc_arguments_scan(char *const *arguments, struct cc_arguments *ret_found);

@@ -13,6 +13,7 @@ struct faults_filter {
     const struct option_list *types, *files, *functions;
     bool all; // also candidates without code
     bool only_enabled;
+    bool only_left_out; // those that the limits of the build left out, with their numbers by type
     const bool *executed; // by candidate: show only these; NULL: show any
 };
 
