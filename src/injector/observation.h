@@ -25,11 +25,14 @@ struct observation {
     uint64_t activations;
     ARRAY(struct injection) injections; // the first ones, at most a hundred
     uint64_t plan_hash;
-    int crash_signal;        // that killed the first process to die of one; 0: none did
-    char *crash;             // the same for people: "SIGSEGV at 0x0 in PROGRAM", or NULL
-    char *crash_stack;       // frames, one per line, innermost first, or NULL
-    char *crash_key;         // the same without addresses, for grouping; or NULL
-    bool crash_in_command;   // it was the command itself and not something it started
+    int crash_signal;      // that killed the first process to die of one; 0: none did
+    char *crash;           // the same for people: "SIGSEGV at 0x0 in PROGRAM", or NULL
+    char *crash_stack;     // frames, one per line, innermost first, or NULL
+    char *crash_key;       // the same without addresses, for grouping; or NULL
+    bool crash_in_command; // it was the command itself and not something it started
+    // The process ended itself, by abort() or an instruction for that, and not in a handler of a
+    // fault that it had made
+    bool crash_by_itself;
     char *note;              // what the user should know, or NULL
     enum wire_damage damage; // if there is any, nothing else here is known
 };

@@ -71,7 +71,9 @@ struct search {
     uint32_t function;
     struct summary *summary;
     ARRAY(struct search_state) work;
-    struct map seen; // hashes of states
+    struct map seen;      // hashes of states
+    ARRAY(int32_t) taken; // stack slots whose address the function takes somewhere
+    bool taken_known;     // `taken` is filled in
     uint64_t budget;
     bool errors; // the function may set errno
     bool coarse; // there are too many states, so conditions and effects are ignored from now on
@@ -117,7 +119,7 @@ static inline bool search_state_is_near(const struct search_state *state)
 // Whether the call is known whose result decided for this path.
 static inline bool search_state_came_after(const struct search_state *state)
 {
-    return (state->after & ~(unsigned)OUTCOME_AFTER_REPORT) != 0;
+    return (state->after & ~(unsigned)(OUTCOME_AFTER_REPORT | OUTCOME_GIVES)) != 0;
 }
 // Adds an effect. NULL if there is no room or a later store overwrites it.
 struct effect *search_state_add_effect(struct search_state *state, const struct effect *effect);
@@ -150,6 +152,11 @@ _must_check_ struct error *search_apply_outcome_when(struct search *search,
 // notes it.
 void search_note_pointer(struct search *search, const struct search_state *state,
                          const struct flow_block *block, const struct summary *callee);
+// If the block calls through a table of functions, adds states for all outcomes of those it may
+// call. *ret_known: there are such.
+_must_check_ struct error *search_apply_targets(struct search *search,
+                                                const struct search_state *state, uint32_t at,
+                                                bool *ret_known);
 // Takes over a value of a callee. Its arguments are what the call passes.
 void tracked_take(struct search *search, struct tracked *tracked, struct value value);
 

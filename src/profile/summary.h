@@ -23,8 +23,10 @@ enum outcome_after {
     OUTCOME_AFTER_FAILURE = 1,
     OUTCOME_AFTER_SUCCESS = 2,
     OUTCOME_AFTER_ANYTHING = 4,
-    OUTCOME_AFTER_NULL = 8,    // there was none, but an argument is NULL
-    OUTCOME_AFTER_REPORT = 16, // a function was called that reports errors; may be added to others
+    OUTCOME_AFTER_NULL = 8,     // there was none, but an argument is NULL
+    OUTCOME_AFTER_REPORT = 16,  // a function was called that reports errors; may be added to others
+    OUTCOME_GIVES = 32,         // something is stored where an argument points to; likewise
+    OUTCOME_AFTER_SILENCE = 64, // no error was reported on some path; likewise
 };
 
 struct return_outcome {
@@ -47,6 +49,7 @@ struct summary {
     bool done, cut; // cut: the budget was not enough
     bool open;      // recursion: the function is still being searched, and outcomes will follow
     bool through_pointer; // a result is that of a function which is called through a pointer
+    bool kept;            // a result is an int that was kept in an object
 };
 void summary_deinit(struct summary *summary);
 // Frees memory that is reserved for more outcomes.

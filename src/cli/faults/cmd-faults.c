@@ -36,9 +36,8 @@ static const struct option options[] = {
      "list only those in code that was executed when 'ordeal fidelity --keep DIR' counted",
      FIELD(counts)},
     {"all", 'a', OPTION_FLAG, NULL, "list also those that have no code", FIELD(all)},
-    {"left-out", 'l', OPTION_FLAG, NULL,
-     "list only those that the limits of the build left out, and how many there are of each type",
-     FIELD(left_out)},
+    {"left-out", 0, OPTION_FLAG, NULL,
+     "list faults that the sources have and the program has not, and why", FIELD(left_out)},
     {"json", 0, OPTION_FLAG, NULL, "print as JSON, one line for each", FIELD(json)},
     {"output", 'o', OPTION_FILE, "FILE", "leave the program as it is and write a changed copy",
      FIELD(output)},
@@ -60,8 +59,9 @@ static struct error *put_list(const struct settings *settings, struct image *ima
                                          .functions = &settings->functions,
                                          .all = settings->all,
                                          .only_enabled = settings->enabled,
-                                         .only_left_out = settings->left_out,
                                          .executed = executed};
+    if (settings->left_out)
+        return faults_put_left_out(image, &filter, settings->json, text);
     TRY(image_enabled(image, &enabled));
     return settings->json ? faults_put_json(image, &filter, enabled, text)
                           : faults_put_table(image, &filter, enabled, text);

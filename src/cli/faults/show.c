@@ -8,7 +8,6 @@
 
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool fits(const struct option_list *globs, const char *text)
@@ -19,11 +18,6 @@ static bool fits(const struct option_list *globs, const char *text)
     return globs->entries.count == 0;
 }
 
-static bool is_left_out(const struct image_candidate *candidate)
-{
-    return (candidate->flags & (MAP_CHOSEN | MAP_IDLE)) == 0;
-}
-
 bool faults_filter_has(const struct faults_filter *filter, const struct image *image, size_t number,
                        const bool *enabled)
 {
@@ -31,8 +25,7 @@ bool faults_filter_has(const struct faults_filter *filter, const struct image *i
     const struct image_function *function = &image->functions.items[candidate->function];
     bool live = candidate->copies != 0 ||
                 (image->decide == MAP_VARIABLE && (candidate->flags & MAP_CHOSEN) != 0);
-    bool wanted = filter->only_left_out ? is_left_out(candidate) : live || filter->all;
-    return !function->again && wanted &&
+    return !function->again && (live || filter->all) &&
            (enabled[number] || !filter->only_enabled) &&
            (filter->executed == NULL || filter->executed[number]) &&
            fits(filter->types, candidate->type) && fits(filter->files, candidate->file) &&
@@ -158,70 +151,6 @@ static size_t count_executed(const struct image *image, const bool *executed)
     return executed != NULL ? count : SIZE_MAX;
 }
 
-struct type_count {
-    const char *type;
-    size_t left_out, all;
-};
-
-struct type_counts {
-    ARRAY(struct type_count) items;
-};
-
-static void type_counts_deinit(struct type_counts *counts)
-{
-    ARRAY_DEINIT(&counts->items);
-}
-
-static int by_count(const void *a, const void *b)
-{
-    const struct type_count *x = a, *y = b;
-    if (x->left_out != y->left_out)
-        return x->left_out > y->left_out ? -1 : 1;
-    return strcmp(x->type, y->type);
-}
-
-static struct error *count_types(const struct image *image, const struct faults_filter *filter,
-                                 const bool *enabled, struct type_counts *counts)
-{
-    for (size_t i = 0; i < image->candidates.count; i++) {
-        const struct image_candidate *candidate = &image->candidates.items[i];
-        size_t at = 0;
-        if (image->functions.items[candidate->function].again)
-            continue;
-        while (at < counts->items.count &&
-               strcmp(counts->items.items[at].type, candidate->type) != 0)
-            at++;
-        if (at == counts->items.count) {
-            struct type_count *slot = ARRAY_ADD(&counts->items);
-            if (slot == NULL)
-                return error_no_memory();
-            *slot = (struct type_count){.type = candidate->type};
-        }
-        counts->items.items[at].all++;
-        counts->items.items[at].left_out += faults_filter_has(filter, image, i, enabled);
-    }
-    return NULL;
-}
-
-// How many of each type the limits of the build left out.
-static struct error *put_types(const struct image *image, const struct faults_filter *filter,
-                               const bool *enabled, struct buffer *text)
-{
-    _cleanup_(type_counts_deinit) struct type_counts counts = {0};
-    TRY(count_types(image, filter, enabled, &counts));
-    if (counts.items.count != 0)
-        qsort(counts.items.items, counts.items.count, sizeof *counts.items.items, by_count);
-    for (size_t i = 0; i < counts.items.count; i++) {
-        const struct type_count *count = &counts.items.items[i];
-        if (count->left_out == 0)
-            continue;
-        TRY(buffer_printf(text, "%7zu of %zu  ", count->left_out, count->all));
-        TRY(text_put(text, count->type, strlen(count->type), 0));
-        TRY(buffer_append(text, "\n", 1));
-    }
-    return NULL;
-}
-
 struct error *faults_put_table(const struct image *image, const struct faults_filter *filter,
                                const bool *enabled, struct buffer *text)
 {
@@ -233,10 +162,6 @@ struct error *faults_put_table(const struct image *image, const struct faults_fi
         }
     if (image->functions.count == 0)
         return buffer_printf(text, "no faults inside; was it built with 'ordeal cc'?\n");
-    if (filter->only_left_out) {
-        TRY(buffer_printf(text, "%s", shown != 0 ? "\n" : ""));
-        TRY(put_types(image, filter, enabled, text));
-    }
     return put_summary(image, enabled, shown, count_executed(image, filter->executed), text);
 }
 

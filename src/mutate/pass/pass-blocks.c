@@ -66,6 +66,7 @@ void pass_apply(struct pass *pass, const struct pass_function *subject, size_t n
         .context = pass->context,
         .module = pass->module,
         .random = pass_random(subject->id + pass_random(number)),
+        .place = &subject->candidates.items[number].place,
     };
     LLVMPositionBuilderBefore(edit.builder, copy);
     LLVMSetInstDebugLocation(edit.builder, copy);
@@ -189,6 +190,7 @@ void pass_instrument(struct pass *pass, struct pass_function *subject)
     if (subject->skipped || (subject->candidates.count == 0 && subject->twin == NULL))
         return;
     LLVMValueRef code = subject->twin != NULL ? subject->twin : subject->function;
+    pass_prepare_source(pass, subject, code);
     pass_drop_forbidden(code);
     // In pristine code, keep the layout only where code is to be small, so that it costs as little
     // as possible. Other code is hardly at risk, since its blocks are merged less often.

@@ -59,6 +59,8 @@ struct shim_mark { // where copies are entered: at the end of `block`, which lea
 // the block by one that leads to `next` or to one of the targets.
 void shim_splice_join(struct shim_splice *splice,
                       void (*mark)(void *data, const struct shim_mark *mark), void *data);
+// Makes an instruction the first of its block; returns the block.
+LLVMBasicBlockRef shim_begin_block(LLVMValueRef instruction);
 
 // Makes the code generator keep the order of a function's blocks; with `only_small`, only if the
 // function is optimised for size.
