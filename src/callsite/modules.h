@@ -7,9 +7,15 @@
 #include "callsite/site.h"
 
 // What one import can return.
+struct callsite_code {
+    bool forced; // as in struct failure; and nothing about the function is unknown
+    bool flag;   // rather a sign of success: see is_flag()
+};
+
 struct callsite_import {
     ARRAY(int64_t) codes; // results that mean failure
     ARRAY(int) errors;    // for each code, an errno that goes with it, or 0
+    ARRAY(struct callsite_code) facts; // about each code
     enum site_success success;
 };
 

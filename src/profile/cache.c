@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FORMAT     4u
+#define FORMAT     5u
 #define MAGIC      "ordeal profile\n"
 #define MOST_BYTES (256u << 20)
 

@@ -383,9 +383,12 @@ static bool cleans_up(const struct return_outcome *outcome)
     return false;
 }
 
-static struct error *add(struct failures *failures, const struct return_outcome *outcome,
-                         struct rating rating)
+static struct error *add(struct failures *failures, const struct picture *picture,
+                         const struct return_outcome *outcome, struct rating rating)
 {
+    unsigned after = outcome->result.kind == VALUE_CONSTANT
+                         ? after_what(picture, outcome->result.number)
+                         : outcome->after;
     struct failure *added = ARRAY_ADD(&failures->items);
     if (added == NULL)
         return error_no_memory();
@@ -395,7 +398,10 @@ static struct error *add(struct failures *failures, const struct return_outcome 
                               .effect_count = cleans_up(outcome) ? 0 : outcome->effect_count,
                               .evidence = outcome->evidence,
                               .confidence = (uint8_t)rating.confidence,
-                              .reason = (uint8_t)rating.reason};
+                              .reason = (uint8_t)rating.reason,
+                              .forced = (after & OUTCOME_UNFORCED) == 0,
+                              .alone = (after & (OUTCOME_AFTER_FAILURE | OUTCOME_AFTER_REPORT)) ==
+                                       0};
     if (added->result.kind == VALUE_ERROR)
         added->result = (struct value){.kind = VALUE_ERRORS, .negative = added->result.negative};
     added->result_open = added->result.kind == VALUE_ERRORS && added->result.set == 0;
@@ -419,7 +425,7 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         struct rating rating = judge(&picture, &summary->outcomes.items[i]);
         if (rating.confidence != 0)
-            TRY(add(failures, &summary->outcomes.items[i], rating));
+            TRY(add(failures, &picture, &summary->outcomes.items[i], rating));
         likely |= rating.confidence >= FAILURE_LIKELY;
     }
     if (!likely && summary->through_pointer && (hints & (HINT_MADE | HINT_USED)) != 0 &&

@@ -36,6 +36,8 @@ struct failure {
     uint64_t evidence;  // link-time address of the instruction the result comes from
     uint8_t confidence; // 0 to 100
     uint8_t reason;     // enum failure_reason
+    bool forced;        // it takes nothing but the failure of functions of the system
+    bool alone;         // no callee failed before, and nothing was reported
 };
 
 struct failures {

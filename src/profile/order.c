@@ -166,6 +166,15 @@ static bool reports(void *data, uint32_t callee)
     return (hints & HINT_REPORTS) != 0;
 }
 
+static bool is_primitive(void *data, uint32_t callee)
+{
+    const struct asking *asking = data;
+    const struct module *module = &asking->set->modules.items[asking->module];
+    bool (*is)(const char *) = asking->set->options.is_primitive;
+    return is != NULL && flow_callee_is_import(callee) &&
+           is(module->image->imports.items[flow_callee_import(callee)].name);
+}
+
 static const struct error_set *call_errors(void *data, int64_t number)
 {
     const struct asking *asking = data;
@@ -215,6 +224,7 @@ static struct error *search(struct profile_set *set, struct node node)
                                            .system_call = call_errors,
                                            .is_error_slot = is_error_slot,
                                            .reports = reports,
+                                           .primitive = is_primitive,
                                            .data = &asking,
                                            .private_stores = module->private_stores};
     struct summary found = {0}; // the old one is in use where a function calls itself

@@ -76,6 +76,7 @@ struct search {
     bool errors; // the function may set errno
     bool coarse; // there are too many states, so conditions and effects are ignored from now on
     bool setter; // the function is small: its effects matter whatever it returns
+    bool primitive; // the callee whose outcomes are applied is a system function
 };
 
 // search-state.c: changes to states, and states that were met before.
@@ -117,7 +118,7 @@ static inline bool search_state_is_near(const struct search_state *state)
 // Whether the call is known whose result decided for this path.
 static inline bool search_state_came_after(const struct search_state *state)
 {
-    return (state->after & ~(unsigned)OUTCOME_AFTER_REPORT) != 0;
+    return (state->after & ~(unsigned)(OUTCOME_AFTER_REPORT | OUTCOME_FORCED)) != 0;
 }
 // Adds an effect. NULL if there is no room or a later store overwrites it.
 struct effect *search_state_add_effect(struct search_state *state, const struct effect *effect);

@@ -25,6 +25,10 @@ enum outcome_after {
     OUTCOME_AFTER_ANYTHING = 4,
     OUTCOME_AFTER_NULL = 8,    // there was none, but an argument is NULL
     OUTCOME_AFTER_REPORT = 16, // a function was called that reports errors; may be added to others
+    // Something else than the failure of system functions may have decided: arguments, state, or
+    // bytes that were read. May be added to others.
+    OUTCOME_UNFORCED = 32,
+    OUTCOME_FORCED = 64, // the opposite; only while a function is searched
 };
 
 struct return_outcome {

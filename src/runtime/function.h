@@ -41,6 +41,7 @@ struct function {
     uint32_t started;      // a first call was seen
     uint64_t pending;      // lowest occurrence that must be checked and has not been
     uint64_t published;    // calls already added to the region's `reached`
+    uint64_t inside;       // calls inside observed ones, if those are recorded
     uint64_t forgotten;    // calls that were counted when a forked child was first noticed
     uint32_t recorded;     // 1 + its number in the region's table of calls; 0: not yet known
     uint32_t descriptor;   // as in its rules

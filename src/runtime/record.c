@@ -112,7 +112,7 @@ bool record_is_all(const struct function *function)
     for (uint32_t i = 0; i < function->rule_count; i++)
         if (runtime.rules[function->rules[i]].actions != 0)
             return false;
-    return (runtime.region->options & WIRE_RECORD_STACKS) == 0;
+    return (runtime.region->options & (WIRE_RECORD_STACKS | WIRE_RECORD_INSIDE)) == 0;
 }
 
 static uint32_t process_row(void)
@@ -396,7 +396,15 @@ static void record_kind(struct wire_call *row, uint64_t descriptor)
 
 void record_call(const struct call *call)
 {
-    const struct function *function = call->function;
+    struct function *function = call->function;
+    if ((runtime.region->options & WIRE_RECORD_INSIDE) != 0) {
+        struct call inside = *call;
+        if (!call_is_inside(call))
+            return;
+        inside.occurrence = atomic_add(&function->inside, 1) + 1;
+        record_site(&inside);
+        return;
+    }
     if ((runtime.region->options & WIRE_RECORD_STACKS) == 0) {
         record_site(call);
         return;

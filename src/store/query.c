@@ -50,8 +50,16 @@ static const struct query_template queries[QUERIES] = {
     [UPDATE_FINDING] = {"UPDATE finding SET title = ?5, site = ?6, file = ?7, line = ?8,"
                         " stack = ?9, trial = ?10, command = ?12, confirmed = ?13,"
                         " suppressed = coalesce(?14, suppressed), severity = ?15,"
-                        " carried = ?16, carried_s = ?17 WHERE id = ?1",
+                        " carried = ?16, carried_s = ?17, proof = ?18, proof_tries = ?19,"
+                        " proof_trial = ?20, proof_call = ?21, proof_error = ?22,"
+                        " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25"
+                        " WHERE id = ?1",
                         NULL, NULL},
+    [PROVE_FINDING] = {"UPDATE finding SET command = ?12, proof = ?18, proof_tries = ?19,"
+                       " proof_trial = ?20, proof_call = ?21, proof_error = ?22,"
+                       " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25"
+                       " WHERE id = ?1",
+                       NULL, NULL},
     [CONFIRM_FINDING] = {"UPDATE finding SET confirmed = ?2 WHERE id = ?1", NULL, NULL},
     [SET_TRIAL_FINDING] = {"UPDATE trial SET finding = nullif(?2, 0) WHERE id = ?1", NULL, NULL},
     [NEWEST_CAMPAIGN] = SELECT(campaign, "ORDER BY id DESC LIMIT 1"),
@@ -68,7 +76,8 @@ static const struct query_template queries[QUERIES] = {
     [EACH_INJECTION] = SELECT(injection, "WHERE trial = ?1 ORDER BY id"),
     [EACH_FINDING] = SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
                                      " WHERE finding.campaign = ?1"
-                                     " ORDER BY finding.severity IS NOT 'critical',"
+                                     " ORDER BY finding.proof IS 'impossible', finding.proof IS 'unproven',"
+                                     " finding.severity IS NOT 'critical',"
                                      " verdict.severity, finding.trials DESC, finding.id"),
     [SUPPRESS_FINDING] = {"UPDATE finding SET suppressed = ?2 WHERE id = ?1", NULL, NULL},
     [ADD_RECOVERY] = INSERT(recovery),

@@ -137,6 +137,9 @@ enum wire_option {
     WIRE_RECORD_CALLS = 1 << 1,  // count calls by process and site
     WIRE_RECORD_STACKS = 1 << 2, // and by stack
     WIRE_FORKS = 1 << 3,         // where a rule fires, fork: see struct wire_fork
+    // Of calls, count only those inside an observed call. A row's `first` is then the number of the
+    // function's call among them.
+    WIRE_RECORD_INSIDE = 1 << 4,
 };
 
 enum wire_outcome {
@@ -263,6 +266,9 @@ enum wire_record_kind {
     WIRE_RECORD_NOTE,
     WIRE_RECORD_EXEC,  // a process is about to exec the program in `text`; once per program
     WIRE_RECORD_CRASH, // a process is dying of a signal; at most one per process and program
+    // An observed call came back: value[0] is its result, error what errno was then, arguments what
+    // the first word behind each argument was. Bit i of `actions`: that word was changed.
+    WIRE_RECORD_RESULT,
 };
 
 enum wire_crash {              // bits in `actions` of a crash

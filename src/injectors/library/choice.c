@@ -214,7 +214,8 @@ static struct error *put_code(struct choosing *choosing, const struct recorded_c
     const struct callsite_import *import = analysed->import;
     int64_t number = import->codes.items[code];
     const char *error = constant_name(CONSTANT_ERRNO, import->errors.items[code]);
-    struct chosen chosen = {.round = *round, .guessed = true};
+    struct chosen chosen = {
+        .round = *round, .guessed = true, .forced = import->facts.items[code].forced};
     char result[24] = "NULL";
     if (number != 0 || import->success != SITE_SUCCESS_POINTER)
         snprintf(result, sizeof result, "%lld", (long long)number);
@@ -234,7 +235,8 @@ static struct error *put_codes(struct choosing *choosing, const struct recorded_
     uint8_t round = 0;
     for (int unchecked = 1; import != NULL && unchecked >= 0; unchecked--)
         for (size_t i = 0; i < import->codes.count && round < most; i++)
-            if (is_unchecked(analysed, import->codes.items[i]) == (unchecked == 1))
+            if (is_unchecked(analysed, import->codes.items[i]) == (unchecked == 1) &&
+                !import->facts.items[i].flag)
                 TRY(put_code(choosing, call, analysed, i, &round));
     return NULL;
 }

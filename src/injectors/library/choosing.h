@@ -32,6 +32,7 @@ struct chosen {
     uint8_t need;            // enum realism_need
     bool lasting;            // later calls fail, too
     bool guessed;            // from the function's code, where the result may mean something else
+    bool forced;             // if so: as in struct callsite_code
     uint8_t outside_project; // the caller is not below the directory
     uint16_t turn;           // 0: the first place that calls the function, 1: the second, …
     char action[56];

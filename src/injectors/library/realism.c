@@ -299,6 +299,12 @@ const struct realism *realism_find(const char *function)
     return row;
 }
 
+bool realism_happens(const char *function)
+{
+    const struct realism *row = realism_find(function);
+    return row != NULL && row->errors[0] != '\0';
+}
+
 static const char *const needs[REALISM_NEEDS] = {"", "file:", "socket:", "pipe:", "handler:"};
 
 const char *realism_test(enum realism_need need)

@@ -39,6 +39,9 @@ const struct realism_alias *realism_alias_at(size_t index);
 // known, too. NULL if the function does not fail or is not known.
 const struct realism *realism_find(const char *function);
 
+// Whether it fails in ordinary life.
+bool realism_happens(const char *function);
+
 struct realism_error {
     enum realism_need need;
     const char *name; // not terminated; size 0: errno is not set

@@ -61,6 +61,7 @@
 #define ASM_DECIDE_FLOATING    2
 #define ASM_DECIDE_LONG_DOUBLE 3
 #define ASM_DECIDE_PERFORM     4
+#define ASM_DECIDE_AS_IS       5
 
 // struct record_table and struct record_entry
 #define ASM_TABLE_MASK    0

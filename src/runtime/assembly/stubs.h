@@ -42,6 +42,7 @@ enum decision {
     DECIDE_FLOATING,    // return arguments[0] in xmm0
     DECIDE_LONG_DOUBLE, // return arguments[0..1] in st(0)
     DECIDE_PERFORM,     // call frame->target, then ask runtime_performed what to return
+    DECIDE_AS_IS,       // likewise, and what it returned is returned
 };
 
 extern const char runtime_stubs[], runtime_stub_end[];
