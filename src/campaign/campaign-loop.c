@@ -120,7 +120,8 @@ static struct error *take_confirmation(struct campaign *campaign, struct running
     if (group == NULL)
         return NULL;
     running->job = (struct trial_job){
-        .number = group->number, .seed = group->seed, .candidate = group->candidate};
+        .number = group->number, .seed = group->seed, .candidate = group->candidate,
+        .proving = group->prover != NULL};
     running->job.spec = strdup(group->spec);
     if (running->job.spec == NULL)
         return error_no_memory();

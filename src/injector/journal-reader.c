@@ -246,6 +246,11 @@ static struct error *add_injection(struct journal_reader *reader, const struct w
     TRY(copy_text(record->function, WIRE_FUNCTION_NAME, &injection->function));
     TRY(copy_text(record->process_name, sizeof record->process_name, &injection->program));
     TRY(put_fault(scenario, record, &injection->fault));
+    char storage[WIRE_MODULE_PATH + 1];
+    TRY(copy_text(journal_reader_module(view, record->library, storage), MOST_TEXT,
+                  &injection->library));
+    injection->observed = (record->actions & WIRE_OBSERVE) != 0;
+    observation->observed.began |= injection->observed;
     TRY(describe_site(reader, view, record, injection));
     _cleanup_(buffer_deinit) struct buffer stack = {0};
     TRY(put_stack(reader, view, record, false, &stack));
@@ -312,6 +317,16 @@ static struct error *add_note(const struct wire_record *record, struct observati
     return NULL;
 }
 
+static void take_result(const struct wire_record *record, struct observed_call *observed)
+{
+    if (observed->returned)
+        return;
+    observed->returned = true;
+    observed->result = (int64_t)record->value[0];
+    observed->error = record->error;
+    observed->changed = record->actions;
+}
+
 struct error *journal_reader_observe(struct journal_reader *reader, const struct wire_view *view,
                                      const struct scenario *scenario,
                                      struct observation *observation)
@@ -331,6 +346,8 @@ struct error *journal_reader_observe(struct journal_reader *reader, const struct
             TRY(add_crash(reader, view, record, observation));
         else if (record->kind == WIRE_RECORD_NOTE)
             TRY(add_note(record, observation));
+        else if (record->kind == WIRE_RECORD_RESULT)
+            take_result(record, &observation->observed);
     }
     return NULL;
 }

@@ -394,6 +394,8 @@ static void record_kind(struct wire_call *row, uint64_t descriptor)
     __atomic_fetch_or(&row->kinds, (uint16_t)found, __ATOMIC_RELAXED);
 }
 
+static uint64_t inside_rows; // of calls inside an observed one, so far
+
 void record_call(const struct call *call)
 {
     struct function *function = call->function;
@@ -402,7 +404,10 @@ void record_call(const struct call *call)
         if (!call_is_inside(call))
             return;
         inside.occurrence = atomic_add(&function->inside, 1) + 1;
-        record_site(&inside);
+        uint64_t *count = record_site(&inside);
+        if (count != NULL && *count == 1)
+            ((struct wire_call *)((char *)count - offsetof(struct wire_call, count)))->stack =
+                atomic_add(&inside_rows, 1) + 1;
         return;
     }
     if ((runtime.region->options & WIRE_RECORD_STACKS) == 0) {

@@ -55,7 +55,7 @@ static const struct query_template queries[QUERIES] = {
                         " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25"
                         " WHERE id = ?1",
                         NULL, NULL},
-    [PROVE_FINDING] = {"UPDATE finding SET command = ?12, proof = ?18, proof_tries = ?19,"
+    [PROVE_FINDING] = {"UPDATE finding SET command = coalesce(nullif(?12, ''), command), proof = ?18, proof_tries = ?19,"
                        " proof_trial = ?20, proof_call = ?21, proof_error = ?22,"
                        " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25"
                        " WHERE id = ?1",

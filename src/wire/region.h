@@ -138,7 +138,7 @@ enum wire_option {
     WIRE_RECORD_STACKS = 1 << 2, // and by stack
     WIRE_FORKS = 1 << 3,         // where a rule fires, fork: see struct wire_fork
     // Of calls, count only those inside an observed call. A row's `first` is then the number of the
-    // function's call among them.
+    // function's call among them, and `stack` the number of the row.
     WIRE_RECORD_INSIDE = 1 << 4,
 };
 

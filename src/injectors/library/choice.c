@@ -185,15 +185,10 @@ static struct error *put_words(struct choosing *choosing, const struct recorded_
     struct realism_error error;
     while (realism_next(&list, &error)) {
         struct chosen chosen = {.round = *round, .need = (uint8_t)error.need};
-        bool is_error = strcmp(row->result, "errno") == 0;
         if (!is_possible(choosing, call, error.need))
             continue;
         chosen.lasting = error.lasting;
-        if (error.is_short)
-            strcpy(chosen.action, "short 1"); // half of a large buffer may be more than there is
-        else
-            snprintf(chosen.action, sizeof chosen.action, "%s%s%.*s", is_error ? "" : row->result,
-                     is_error || error.size == 0 ? "" : "/", (int)error.size, error.name);
+        realism_action(row, &error, chosen.action);
         TRY(put(choosing, call, analysed, &chosen));
         ++*round;
     }

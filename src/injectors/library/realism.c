@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "wire/names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -342,6 +343,17 @@ bool realism_next(const char **list, struct realism_error *ret_error)
         error.size = 0;
     *ret_error = error;
     return true;
+}
+
+void realism_action(const struct realism *row, const struct realism_error *error,
+                    char action[REALISM_ACTION])
+{
+    bool is_error = strcmp(row->result, "errno") == 0;
+    if (error->is_short)
+        strcpy(action, "short 1"); // half of a large buffer may be more than there is
+    else
+        snprintf(action, REALISM_ACTION, "%s%s%.*s", is_error ? "" : row->result,
+                 is_error || error->size == 0 ? "" : "/", (int)error->size, error->name);
 }
 
 bool realism_is_system(const char *library)

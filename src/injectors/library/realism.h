@@ -48,6 +48,10 @@ struct realism_error {
     size_t size;
     bool is_short, lasting;
 };
+// Writes the action of a rule: "-1/EIO", "short 1".
+#define REALISM_ACTION 56
+void realism_action(const struct realism *row, const struct realism_error *error,
+                    char action[REALISM_ACTION]);
 // A need as the test of a condition: "file" as in fd(1).file. NULL if it is not about a descriptor.
 const char *realism_test(enum realism_need need);
 // Takes the next word off a list. False at its end.
