@@ -52,6 +52,29 @@ static const struct bounds *known_result(const struct search_state *state)
     return NULL;
 }
 
+static bool is_forced(const struct search *search, const struct return_outcome *outcome)
+{
+    return search->primitive || (outcome->after & OUTCOME_UNFORCED) == 0;
+}
+
+// Whether the callee fails in a way that leads here, and in no way that is not forced. A result that
+// is not known and equals that of a failure is then one: what malloc() returns is NULL only if it
+// failed.
+static bool fails_forced(const struct search *search, const struct search_state *state,
+                         const struct summary *callee)
+{
+    bool any = false;
+    for (size_t i = 0; i < callee->outcomes.count; i++) {
+        const struct return_outcome *outcome = &callee->outcomes.items[i];
+        if (!outcome->fails || !search_allows(search, state, &outcome->result))
+            continue;
+        if (!is_forced(search, outcome))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 // Whether the path was taken because the callee failed, succeeded, or something unknown. That an
 // unknown result equals some number is no sign of success.
 static uint8_t came_after(const struct search *search, const struct search_state *state,
@@ -60,7 +83,10 @@ static uint8_t came_after(const struct search *search, const struct search_state
     const struct bounds *bounds = known_result(state);
     if (search_state_came_after(state))
         return state->after;
-    bool forced = outcome->fails && (search->primitive || (outcome->after & OUTCOME_UNFORCED) == 0);
+    bool exact = bounds != NULL && !bounds->outside && bounds->low == bounds->high;
+    bool forced = outcome->fails ? is_forced(search, outcome)
+                                 : exact && outcome->result.kind != VALUE_CONSTANT &&
+                                       search->fails_forced;
     unsigned after = state->after | (forced ? OUTCOME_FORCED : 0u);
     if (bounds == NULL) // the callee's result is returned, so its report counts, too
         return tracked_in(&state->result, place_register(ISA_RETURN))
@@ -444,6 +470,7 @@ struct error *search_step_call(struct search *search, struct search_state *state
     *ret_forked = true;
     search->primitive = search->context->primitive != NULL &&
                         search->context->primitive(search->context->data, block->callee);
+    search->fails_forced = fails_forced(search, state, callee);
     search_note_pointer(search, state, block, callee);
     if (effect != NULL)
         return search_apply_outcome(search, state, effect, at);

@@ -76,7 +76,9 @@ struct search {
     bool errors; // the function may set errno
     bool coarse; // there are too many states, so conditions and effects are ignored from now on
     bool setter; // the function is small: its effects matter whatever it returns
-    bool primitive; // the callee whose outcomes are applied is a system function
+    // Of the callee whose outcomes are applied:
+    bool primitive;    // it is a system function
+    bool fails_forced; // see search-call.c
 };
 
 // search-state.c: changes to states, and states that were met before.

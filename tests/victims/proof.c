@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Calls a function of libproof.so and uses what it returns without a look.
+#include <stdio.h>
+#include <string.h>
+
+char *plain_new(size_t size);
+char *small_new(size_t size);
+char *stern_new(size_t size);
+char *humble_new(size_t size);
+char *stubborn_new(size_t size);
+char *second_new(size_t size);
+char *reader_new(const char *path);
+int handle_open(size_t size, char **made);
+
+static char *use_handle(void)
+{
+    char *made = NULL;
+    handle_open(16, &made);
+    return made;
+}
+
+int main(int count, char **words)
+{
+    const char *which = count > 1 ? words[1] : "";
+    char *made = strcmp(which, "plain") == 0      ? plain_new(16)
+                 : strcmp(which, "small") == 0    ? small_new(16)
+                 : strcmp(which, "stern") == 0    ? stern_new(16)
+                 : strcmp(which, "humble") == 0   ? humble_new(16)
+                 : strcmp(which, "stubborn") == 0 ? stubborn_new(16)
+                 : strcmp(which, "second") == 0   ? second_new(16)
+                 : strcmp(which, "reader") == 0   ? reader_new(words[0])
+                                                  : use_handle();
+    made[0] = 'x';
+    return made[0] != 'x';
+}
