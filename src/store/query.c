@@ -25,6 +25,12 @@ struct query_template {
             NULL, NULL                                                                             \
     }
 #define COUNT(expression, join) COUNT_WHERE(expression, join, "trial.confirmation = 0")
+#define COUNT_PROOF(proof)                                                                         \
+    COUNT_WHERE("candidate.type",                                                                  \
+                "JOIN candidate ON candidate.id = trial.candidate"                                 \
+                " JOIN finding ON finding.id = trial.finding"                                      \
+                " AND finding.suppressed IS NULL AND finding.proof = '" proof "'",                 \
+                "(trial.confirmation = 0 OR trial.carried = 1)")
 #define COUNT_CANDIDATES(column)                                                                   \
     COUNT("candidate." column, "JOIN candidate ON candidate.id = trial.candidate")
 
@@ -101,6 +107,9 @@ static const struct query_template queries[QUERIES] = {
                             ""),
     [COUNT_WAY] = COUNT("trial.way", ""),
     [COUNT_DAMAGE] = COUNT("trial.damage", ""),
+    [COUNT_CAUSED] = COUNT_PROOF("caused"),
+    [COUNT_UNPROVEN] = COUNT_PROOF("unproven"),
+    [COUNT_IMPOSSIBLE] = COUNT_PROOF("impossible"),
     [COUNT_SUPPRESSED] = COUNT_WHERE("candidate.type",
                                      "JOIN candidate ON candidate.id = trial.candidate"
                                      " JOIN finding ON finding.id = trial.finding"

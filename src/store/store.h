@@ -322,7 +322,8 @@ store_each_lines(struct store *store, int64_t campaign,
 
 // Trials per verdict, in groups: "type", "function", "module", "file", "component", "program",
 // "way", "damage" (NULL: one group for all). "suppressed" groups by type and counts only trials
-// that show suppressed findings, those that were carried over included.
+// that show suppressed findings, those that were carried over included; "caused", "unproven" and
+// "impossible" those that show other findings with that proof.
 struct store_count {
     const char *group;
     uint64_t verdicts[VERDICTS];
