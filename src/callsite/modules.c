@@ -175,8 +175,8 @@ static enum site_success success_of(const char *name, const struct profile_funct
     return SITE_SUCCESS_ANY;
 }
 
-// One positive constant beside zero, which no failed call and no report leads to, says that something
-// is there: PNG_INFO_bKGD. Error codes come in numbers, or from somewhere.
+// One positive constant beside zero, which no failed call and no report leads to, says that
+// something is there: PNG_INFO_bKGD. Error codes come in numbers, or from somewhere.
 static bool is_flag(const struct profile *profile, const struct profile_function *function,
                     const struct failure *failure)
 {

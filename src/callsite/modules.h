@@ -13,8 +13,8 @@ struct callsite_code {
 };
 
 struct callsite_import {
-    ARRAY(int64_t) codes; // results that mean failure
-    ARRAY(int) errors;    // for each code, an errno that goes with it, or 0
+    ARRAY(int64_t) codes;              // results that mean failure
+    ARRAY(int) errors;                 // for each code, an errno that goes with it, or 0
     ARRAY(struct callsite_code) facts; // about each code
     enum site_success success;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finds out whether the fault of a finding can happen, by further trials that the injector asks for.
+// Finds out whether the fault of a finding can happen, by further trials that the injector asks
+// for.
 #ifndef ORDEAL_CAMPAIGN_PROOF_H
 #define ORDEAL_CAMPAIGN_PROOF_H
 

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define NO_TEXT    UINT32_MAX
-#define INJECTIONS 100 // of one result, at most
-#define INNER_CALLS 64 // likewise
+#define NO_TEXT     UINT32_MAX
+#define INJECTIONS  100 // of one result, at most
+#define INNER_CALLS 64  // likewise
 // No injection is added after so many bytes: stacks of C++ programs are long.
 #define ENOUGH (SLOT_MESSAGE_SIZE / 2)
 

@@ -116,12 +116,12 @@ struct injector_second_faults {
     _must_check_ struct error *(*candidates)(void *self, candidate_add *add, void *data);
 };
 
-// Proof that a fault can happen, which was only guessed. A proof is a series of shots; each shows the
-// finding by what would cause the fault, or does not.
+// Proof that a fault can happen, which was only guessed. A proof is a series of shots; each shows
+// the finding by what would cause the fault, or does not.
 struct proof_subject {
-    const char *spec;        // of the fault
-    const char *library;     // that defines its function: a path, or NULL
-    enum store_basis basis;  // of its candidate
+    const char *spec;       // of the fault
+    const char *library;    // that defines its function: a path, or NULL
+    enum store_basis basis; // of its candidate
 };
 struct proof_result {
     enum store_proof proof;

@@ -392,16 +392,16 @@ static struct error *add(struct failures *failures, const struct picture *pictur
     struct failure *added = ARRAY_ADD(&failures->items);
     if (added == NULL)
         return error_no_memory();
-    *added = (struct failure){.result = outcome->result,
-                              .sets_error = sets_errno(outcome),
-                              .error = outcome->error,
-                              .effect_count = cleans_up(outcome) ? 0 : outcome->effect_count,
-                              .evidence = outcome->evidence,
-                              .confidence = (uint8_t)rating.confidence,
-                              .reason = (uint8_t)rating.reason,
-                              .forced = (after & OUTCOME_UNFORCED) == 0,
-                              .alone = (after & (OUTCOME_AFTER_FAILURE | OUTCOME_AFTER_REPORT)) ==
-                                       0};
+    *added =
+        (struct failure){.result = outcome->result,
+                         .sets_error = sets_errno(outcome),
+                         .error = outcome->error,
+                         .effect_count = cleans_up(outcome) ? 0 : outcome->effect_count,
+                         .evidence = outcome->evidence,
+                         .confidence = (uint8_t)rating.confidence,
+                         .reason = (uint8_t)rating.reason,
+                         .forced = (after & OUTCOME_UNFORCED) == 0,
+                         .alone = (after & (OUTCOME_AFTER_FAILURE | OUTCOME_AFTER_REPORT)) == 0};
     if (added->result.kind == VALUE_ERROR)
         added->result = (struct value){.kind = VALUE_ERRORS, .negative = added->result.negative};
     added->result_open = added->result.kind == VALUE_ERRORS && added->result.set == 0;

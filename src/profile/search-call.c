@@ -57,9 +57,9 @@ static bool is_forced(const struct search *search, const struct return_outcome *
     return search->primitive || (outcome->after & OUTCOME_UNFORCED) == 0;
 }
 
-// Whether the callee fails in a way that leads here, and in no way that is not forced. A result that
-// is not known and equals that of a failure is then one: what malloc() returns is NULL only if it
-// failed.
+// Whether the callee fails in a way that leads here, and in no way that is not forced. A result
+// that is not known and equals that of a failure is then one: what malloc() returns is NULL only if
+// it failed.
 static bool fails_forced(const struct search *search, const struct search_state *state,
                          const struct summary *callee)
 {
@@ -84,9 +84,9 @@ static uint8_t came_after(const struct search *search, const struct search_state
     if (search_state_came_after(state))
         return state->after;
     bool exact = bounds != NULL && !bounds->outside && bounds->low == bounds->high;
-    bool forced = outcome->fails ? is_forced(search, outcome)
-                                 : exact && outcome->result.kind != VALUE_CONSTANT &&
-                                       search->fails_forced;
+    bool forced = outcome->fails
+                      ? is_forced(search, outcome)
+                      : exact && outcome->result.kind != VALUE_CONSTANT && search->fails_forced;
     unsigned after = state->after | (forced ? OUTCOME_FORCED : 0u);
     if (bounds == NULL) // the callee's result is returned, so its report counts, too
         return tracked_in(&state->result, place_register(ISA_RETURN))

@@ -37,9 +37,8 @@ const struct trigger_kind trigger_inside = {
             .name = "inside",
             .syntax = "inside",
             .summary = "the thread is in a call that a rule observes",
-            .description =
-                "True while this thread is in a call that another rule, with the action "
-                "'observe', lets through: for all that this call calls.",
+            .description = "True while this thread is in a call that another rule, with the action "
+                           "'observe', lets through: for all that this call calls.",
             .example = "malloc=NULL/ENOMEM when inside and match == 2",
         },
     .compile = compile_inside,

@@ -61,7 +61,8 @@ static const struct query_template queries[QUERIES] = {
                         " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25"
                         " WHERE id = ?1",
                         NULL, NULL},
-    [PROVE_FINDING] = {"UPDATE finding SET command = coalesce(nullif(?12, ''), command), proof = ?18, proof_tries = ?19,"
+    [PROVE_FINDING] = {"UPDATE finding SET command = coalesce(nullif(?12, ''), command), proof = "
+                       "?18, proof_tries = ?19,"
                        " proof_trial = ?20, proof_call = ?21, proof_error = ?22,"
                        " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25"
                        " WHERE id = ?1",
@@ -80,11 +81,12 @@ static const struct query_template queries[QUERIES] = {
     [EACH_TRIAL] = SELECT(trial, "WHERE campaign = ?1 AND confirmation = 0 ORDER BY number"),
     [EACH_TRIAL_AND_CONFIRMATION] = SELECT(trial, "WHERE campaign = ?1 ORDER BY number, id"),
     [EACH_INJECTION] = SELECT(injection, "WHERE trial = ?1 ORDER BY id"),
-    [EACH_FINDING] = SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
-                                     " WHERE finding.campaign = ?1"
-                                     " ORDER BY finding.proof IS 'impossible', finding.proof IS 'unproven',"
-                                     " finding.severity IS NOT 'critical',"
-                                     " verdict.severity, finding.trials DESC, finding.id"),
+    [EACH_FINDING] =
+        SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
+                        " WHERE finding.campaign = ?1"
+                        " ORDER BY finding.proof IS 'impossible', finding.proof IS 'unproven',"
+                        " finding.severity IS NOT 'critical',"
+                        " verdict.severity, finding.trials DESC, finding.id"),
     [SUPPRESS_FINDING] = {"UPDATE finding SET suppressed = ?2 WHERE id = ?1", NULL, NULL},
     [ADD_RECOVERY] = INSERT(recovery),
     [ADD_LINES] = INSERT(line_coverage),

@@ -271,8 +271,8 @@ struct store_finding {
 // row->trials. Sets row->id, and sets row->trials (1: it is new) and row->trial to the stored
 // values. If the row existed, its other columns stay.
 _must_check_ struct error *store_add_finding(struct store *store, struct store_finding *row);
-// Updates title, site, file, line, stack, trial, command, confirmed, carried, carried_s and all about
-// the proof of the finding with row->id, because a simpler trial shows it.
+// Updates title, site, file, line, stack, trial, command, confirmed, carried, carried_s and all
+// about the proof of the finding with row->id, because a simpler trial shows it.
 _must_check_ struct error *store_update_finding(struct store *store,
                                                 const struct store_finding *row);
 // Updates command and all about the proof of the finding with row->id.

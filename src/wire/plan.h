@@ -243,8 +243,8 @@ enum wire_op {
     WIRE_OP_JUMP_IF_FALSE, // b: code index (absolute in plan.code) after the current one; if the
                            // top is 0 jump and keep it, else pop it
     WIRE_OP_JUMP_IF_TRUE,  // likewise for not 0
-    WIRE_OP_MATCH, // push how often this rule's evaluation has come to this instruction in this
-                   // process, this time included
+    WIRE_OP_MATCH,  // push how often this rule's evaluation has come to this instruction in this
+                    // process, this time included
     WIRE_OP_INSIDE, // push 1 if the thread is in a call that a rule observes
     WIRE_OP_COUNT_OF_OPS
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A library whose functions all seem to return NULL when memory is short, or a file says so. Most of
-// them cannot when the program proof calls them.
+// A library whose functions all seem to return NULL when memory is short, or a file says so. Most
+// of them cannot when the program proof calls them.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

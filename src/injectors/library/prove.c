@@ -84,7 +84,7 @@ static struct error *make_observing(struct prover *prover, const struct scenario
         .library = rule->library, .function = rule->function, .action = "observe", .condition = ""};
     TRY(spec_put_head(&text, &observe, rule->function));
     TRY(buffer_printf(&text, "%s%s", rule->condition,
-                      rule->condition[0] == '\0'     ? "once"
+                      rule->condition[0] == '\0' ? "once"
                       : is_once(rule->condition) ? ""
                                                  : " and once"));
     prover->observing = TAKE(text.data);
@@ -133,8 +133,8 @@ static struct error *put_inside(struct buffer *text, const char *function, const
     unsigned descriptor = choice_descriptor(function);
     TRY(buffer_printf(text, SPEC_THEN));
     TRY(spec_put_head(text, &rule, function));
-    TRY(buffer_printf(text, "inside and match %s %llu", onwards ? ">=" : "==",
-                      (unsigned long long)number));
+    TRY(buffer_printf(text, "inside and match %s %llu",
+                      onwards ? ">=" : "==", (unsigned long long)number));
     if (realism_test(need) != NULL && descriptor != 0)
         TRY(buffer_printf(text, " and fd(%u).%s", descriptor, realism_test(need)));
     return NULL;
@@ -384,8 +384,7 @@ static struct proof_result prover_result(const void *self)
         result.proof = all ? STORE_PROOF_IMPOSSIBLE : STORE_PROOF_UNPROVEN;
         return result;
     }
-    const struct cause *cause =
-        prover->recalled ? NULL : &prover->causes.items[prover->at];
+    const struct cause *cause = prover->recalled ? NULL : &prover->causes.items[prover->at];
     result.proof = STORE_PROOF_CAUSED;
     result.call = cause != NULL ? cause->function : prover->known.call;
     result.error = text_or_null(cause != NULL ? prover->error : prover->known.error);

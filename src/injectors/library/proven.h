@@ -19,7 +19,7 @@ _must_check_ struct error *proven_key_make(const char *library, const char *func
                                            const char *result, struct proven_key *ret_key);
 void proven_key_deinit(struct proven_key *key);
 
-struct proven { // NULL and 0: nothing is known
+struct proven {                                          // NULL and 0: nothing is known
     const char *call, *action, *error, *module, *symbol; // symbol and error may be ""
     uint64_t offset;
     bool lasting;

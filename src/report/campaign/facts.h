@@ -62,8 +62,8 @@ struct campaign_finding {
     char *proof_call, *proof_error, *proof_caller, *proof_result, *proof_function;
     bool proof_lasting;
 };
-// Appends "caused: malloc fails with ENOMEM in thing_new, which returns NULL", or what else is known
-// about it; nothing of findings that need no proof.
+// Appends "caused: malloc fails with ENOMEM in thing_new, which returns NULL", or what else is
+// known about it; nothing of findings that need no proof.
 _must_check_ struct error *campaign_put_proof(const struct campaign_finding *finding,
                                               struct buffer *text);
 // Appends "carried over from 1.db of 2026-11-15 20:14 UTC". Only of findings that were.

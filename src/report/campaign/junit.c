@@ -214,8 +214,7 @@ static struct error *load_types(const struct campaign_facts *facts, struct campa
     for (int i = 0; i < STORE_PROOFS; i++)
         if (facts->hidden[i] != 0)
             TRY(store_each_count(facts->store, facts->campaign.id,
-                                 enum_name(&proof_names, (unsigned)i), subtract_suppressed,
-                                 types));
+                                 enum_name(&proof_names, (unsigned)i), subtract_suppressed, types));
     if (facts->suppressed == 0)
         return NULL;
     return store_each_count(facts->store, facts->campaign.id, "suppressed", subtract_suppressed,

@@ -197,10 +197,9 @@ static struct error *add_result(struct sarif_log *log, json_t *results, size_t i
     json_add_string(builder, result, "ruleId", campaign_rules[rule].sarif.id);
     json_add_integer(builder, result, "ruleIndex", rule);
     // What may not be possible is for those who ask.
-    bool doubtful = finding->proof == STORE_PROOF_UNPROVEN ||
-                    finding->proof == STORE_PROOF_IMPOSSIBLE;
-    json_add_string(builder, result, "level",
-                    doubtful ? "note" : campaign_rules[rule].sarif.level);
+    bool doubtful =
+        finding->proof == STORE_PROOF_UNPROVEN || finding->proof == STORE_PROOF_IMPOSSIBLE;
+    json_add_string(builder, result, "level", doubtful ? "note" : campaign_rules[rule].sarif.level);
     TRY(add_text(log, result, finding, place.name != NULL));
     TRY(add_location(log, result, finding, &place));
     if (finding->stack != NULL && *finding->stack != '\0')
