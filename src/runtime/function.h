@@ -45,6 +45,7 @@ struct function {
     uint64_t forgotten;    // calls that were counted when a forked child was first noticed
     uint32_t recorded;     // 1 + its number in the region's table of calls; 0: not yet known
     uint32_t descriptor;   // as in its rules
+    uint32_t condition;    // 1 + a rule that only watches under a condition; 0: none
     uint32_t stackless;    // wire_hash() of its name, if a rule names places without stacks; or 0
     const struct wire_traits *traits; // or NULL
 };

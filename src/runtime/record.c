@@ -394,6 +394,13 @@ static void record_kind(struct wire_call *row, uint64_t descriptor)
     __atomic_fetch_or(&row->kinds, (uint16_t)found, __ATOMIC_RELAXED);
 }
 
+static void record_condition(struct wire_call *row, const struct call *call, uint32_t rule)
+{
+    const uint32_t found =
+        evaluate(call, rule, runtime.rules[rule].code) ? WIRE_KIND_HELD : WIRE_KIND_NOT_HELD;
+    __atomic_fetch_or(&row->kinds, (uint16_t)found, __ATOMIC_RELAXED);
+}
+
 static uint64_t inside_rows; // of calls inside an observed one, so far
 
 void record_call(const struct call *call)
@@ -417,6 +424,10 @@ void record_call(const struct call *call)
     bool stackless =
         function->stackless != 0 && is_stackless(function, call->frame->return_address);
     uint64_t *count = stackless ? record_site(call) : record_stack(call);
+    if (function->condition != 0 && count != NULL)
+        record_condition(
+            (struct wire_call *)((char *)count - offsetof(struct wire_call, count)), call,
+            function->condition - 1);
     if (function->descriptor != 0 && count != NULL)
         record_kind((struct wire_call *)((char *)count - offsetof(struct wire_call, count)),
                     call->frame->arguments[function->descriptor - 1]);

@@ -346,6 +346,9 @@ struct wire_cache {
 };
 
 #define WIRE_KIND_LOOKED 0x8000u
+// Of rules that only watch, and have a condition: it held at a call, it did not.
+#define WIRE_KIND_HELD     0x4000u
+#define WIRE_KIND_NOT_HELD 0x2000u
 
 // The calls of the plan's functions, by process, function, site and maybe stack. What all processes
 // look at stands together: the kernel maps the neighbours of a page that is read.

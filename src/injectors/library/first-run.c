@@ -40,11 +40,12 @@ struct error *first_run_watch(struct scenario *scenario, bool everything)
 }
 
 struct error *first_run_watch_function(struct scenario *scenario, const char *function,
-                                       const char *library)
+                                       const char *library, const char *condition)
 {
     _cleanup_(buffer_deinit) struct buffer spec = {0};
     TRY(spec_put_word(&spec, function, SPEC_NAME));
-    TRY(buffer_printf(&spec, " watch"));
+    TRY(buffer_printf(&spec, " watch%s%s", condition != NULL ? " when " : "",
+                      condition != NULL ? condition : ""));
     return realism_is_system(library)
                ? scenario_add_spec(scenario, spec.data)
                : scenario_add_watch(scenario, spec.data, SCENARIO_WATCH_OUTSIDE);

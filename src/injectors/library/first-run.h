@@ -20,7 +20,8 @@ _must_check_ struct error *first_run_watch_system(struct scenario *scenario);
 
 // Watches one recorded function. Calls within the library that defines it do not count, except for
 // the C library, whose functions may be replaced.
+// `condition`: whether it holds is recorded, too; or NULL.
 _must_check_ struct error *first_run_watch_function(struct scenario *scenario, const char *function,
-                                                    const char *library);
+                                                    const char *library, const char *condition);
 
 #endif

@@ -139,10 +139,9 @@ static struct error *emit(struct choosing *choosing, const struct chosen *chosen
                           struct staging *staging)
 {
     const struct recorded_call *call = &chosen->recording->calls.items[chosen->call];
-    unsigned descriptor = choice_descriptor(call->function);
-    char condition[32] = "";
-    if (realism_test(chosen->need) != NULL && descriptor != 0)
-        snprintf(condition, sizeof condition, "fd(%u).%s", descriptor, realism_test(chosen->need));
+    char condition[REALISM_CONDITION_SIZE];
+    realism_put_condition(realism_find(call->function), chosen->need,
+                          choice_descriptor(call->function), condition);
     const struct scenario_rule_view rule = {
         .function = call->function, .action = chosen->action, .condition = condition};
     staging->stage = stage_names[chosen->stage];

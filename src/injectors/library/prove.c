@@ -130,13 +130,13 @@ static struct error *put_inside(struct buffer *text, const char *function, const
 {
     const struct scenario_rule_view rule = {
         .function = function, .action = action, .condition = ""};
-    unsigned descriptor = choice_descriptor(function);
+    char condition[REALISM_CONDITION_SIZE];
     TRY(buffer_printf(text, SPEC_THEN));
     TRY(spec_put_head(text, &rule, function));
     TRY(buffer_printf(text, "inside and match %s %llu",
                       onwards ? ">=" : "==", (unsigned long long)number));
-    if (realism_test(need) != NULL && descriptor != 0)
-        TRY(buffer_printf(text, " and fd(%u).%s", descriptor, realism_test(need)));
+    if (realism_put_condition(realism_find(function), need, choice_descriptor(function), condition))
+        TRY(buffer_printf(text, " and %s", condition));
     return NULL;
 }
 
@@ -356,8 +356,10 @@ static struct error *prover_take(void *self, const struct observation *observati
     }
     if (happened && shows)
         return found(prover, observed);
-    // An error that needs another kind of descriptor is not hit, and cannot happen.
-    prover->incomplete |= !happened && prover->causes.items[prover->at].error.need == 0;
+    // An error that needs another kind of descriptor or other arguments is not hit, and cannot
+    // happen.
+    prover->incomplete |=
+        !happened && prover->causes.items[prover->at].error.need == REALISM_NOTHING;
     bool later = false;
     if (prover->stage == STAGE_ALONE && happened)
         TRY(find_later(prover, observed, &later));
