@@ -67,7 +67,9 @@ static struct error *add_code(struct callsite_import *import, int64_t code, int 
             if (import->errors.items[i] == 0)
                 import->errors.items[i] = number;
             import->facts.items[i].forced &= facts.forced;
-            import->facts.items[i].flag &= facts.flag;
+            import->facts.items[i].answer &= facts.answer;
+            if (import->facts.items[i].out_argument != facts.out_argument)
+                import->facts.items[i].out_argument = 0;
             return NULL;
         }
     int64_t *slot = ARRAY_ADD(&import->codes);
@@ -192,6 +194,21 @@ static bool is_flag(const struct profile *profile, const struct profile_function
     return true;
 }
 
+// A pointer or number that is stored at the place an argument points to itself, not within an
+// object.
+static void note_output(const struct failure *failure, struct callsite_code *facts)
+{
+    for (unsigned i = 0; i < failure->effect_count; i++) {
+        const struct effect *effect = &failure->effects[i];
+        if (effect->kind != EFFECT_ARGUMENT || effect->where != 0 || effect->source != 0 ||
+            effect->argument >= 6 || (effect->width != 4 && effect->width != 8))
+            continue;
+        facts->out_argument = (uint8_t)(effect->argument + 1);
+        facts->out_width = effect->width;
+        facts->out_value = effect->value;
+    }
+}
+
 static struct error *learn_import(const struct callsite_modules *modules,
                                   const struct profile *profile, size_t number,
                                   struct callsite_import *ret_import)
@@ -202,8 +219,10 @@ static struct error *learn_import(const struct callsite_modules *modules,
         return NULL;
     for (size_t i = 0; i < function->count; i++) {
         const struct failure *failure = &profile->failures.items[function->first + i];
-        const struct callsite_code facts = {.forced = failure->forced && !function->cut,
-                                            .flag = is_flag(profile, function, failure)};
+        struct callsite_code facts = {.forced = failure->forced && !function->cut,
+                                      .answer =
+                                          function->pure || is_flag(profile, function, failure)};
+        note_output(failure, &facts);
         if (failure->confidence >= FAILURE_LIKELY && !needs_wrong_pointer(&profile->sets, failure))
             TRY(add_failure(modules, &profile->sets, ret_import, failure, facts));
     }

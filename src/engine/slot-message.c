@@ -15,6 +15,7 @@
 #define NO_TEXT     UINT32_MAX
 #define INJECTIONS  100 // of one result, at most
 #define INNER_CALLS 64  // likewise
+#define RESULTS     64  // likewise
 // No injection is added after so many bytes: stacks of C++ programs are long.
 #define ENOUGH (SLOT_MESSAGE_SIZE / 2)
 
@@ -96,6 +97,10 @@ static struct error *put_observed(struct buffer *out, const struct observed_call
     TRY(put_u64(out, (uint64_t)observed->result));
     TRY(put_u32(out, (uint32_t)observed->error));
     TRY(put_u32(out, observed->changed));
+    size_t results = observed->results.count < RESULTS ? observed->results.count : RESULTS;
+    TRY(put_u32(out, (uint32_t)results));
+    for (size_t i = 0; i < results; i++)
+        TRY(put_u64(out, (uint64_t)observed->results.items[i]));
     size_t count = observed->calls.count < INNER_CALLS ? observed->calls.count : INNER_CALLS;
     TRY(put_u32(out, (uint32_t)count));
     for (size_t i = 0; i < count; i++) {
@@ -261,6 +266,14 @@ static void get_observed(struct cursor *cursor, struct observed_call *observed)
     observed->result = (int64_t)cursor_u64(cursor);
     observed->error = (int)cursor_u32(cursor);
     observed->changed = cursor_u32(cursor);
+    uint32_t results = cursor_u32(cursor);
+    cursor->failed |= results > RESULTS;
+    for (uint32_t i = 0; i < results && !cursor->failed; i++) {
+        int64_t *result = ARRAY_ADD(&observed->results);
+        cursor->failed |= result == NULL;
+        if (result != NULL)
+            *result = (int64_t)cursor_u64(cursor);
+    }
     uint32_t count = cursor_u32(cursor);
     cursor->failed |= count > INNER_CALLS;
     for (uint32_t i = 0; i < count && !cursor->failed; i++) {

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 
 #define INJECTIONS 100
+#define RESULTS    64 // of observed calls
 #define MOST_TEXT  (1u << 20)
 
 struct checked_module { // whether a module is the same file inside and outside the sandbox
@@ -317,14 +318,27 @@ static struct error *add_note(const struct wire_record *record, struct observati
     return NULL;
 }
 
-static void take_result(const struct wire_record *record, struct observed_call *observed)
+static struct error *add_result(int64_t result, struct observed_call *observed)
 {
+    for (size_t i = 0; i < observed->results.count; i++)
+        if (observed->results.items[i] == result)
+            return NULL;
+    int64_t *added = observed->results.count < RESULTS ? ARRAY_ADD(&observed->results) : NULL;
+    if (added != NULL)
+        *added = result;
+    return added != NULL || observed->results.count == RESULTS ? NULL : error_no_memory();
+}
+
+static struct error *take_result(const struct wire_record *record, struct observed_call *observed)
+{
+    TRY(add_result((int64_t)record->value[0], observed));
     if (observed->returned)
-        return;
+        return NULL;
     observed->returned = true;
     observed->result = (int64_t)record->value[0];
     observed->error = record->error;
     observed->changed = record->actions;
+    return NULL;
 }
 
 struct error *journal_reader_observe(struct journal_reader *reader, const struct wire_view *view,
@@ -347,7 +361,7 @@ struct error *journal_reader_observe(struct journal_reader *reader, const struct
         else if (record->kind == WIRE_RECORD_NOTE)
             TRY(add_note(record, observation));
         else if (record->kind == WIRE_RECORD_RESULT)
-            take_result(record, &observation->observed);
+            TRY(take_result(record, &observation->observed));
     }
     return NULL;
 }

@@ -21,6 +21,7 @@ static void observed_call_deinit(struct observed_call *observed)
         free(observed->calls.items[i].symbol);
     }
     ARRAY_DEINIT(&observed->calls);
+    ARRAY_DEINIT(&observed->results);
 }
 
 void observation_deinit(struct observation *observation)

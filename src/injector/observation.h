@@ -39,6 +39,9 @@ struct observed_call {
     int error;        // errno then
     uint32_t changed; // bit i: it changed what argument i points to
     bool lost;        // not all calls inside are known
+    ARRAY(int64_t)
+    results; // of all calls that were observed and returned; each once, not all of
+             // many
     ARRAY(struct inner_call) calls;
 };
 struct observation {

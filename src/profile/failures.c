@@ -417,6 +417,7 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
     failures->pointer = hints_say_pointer(hints);
     failures->narrow = hints_say_narrow(hints);
     failures->cut = summary != NULL && summary->cut;
+    failures->pure = summary != NULL && (hints & HINT_WORKS) == 0;
     if (failures->unknown != NULL)
         return NULL;
     struct picture picture = picture_of(summary, hints, name);

@@ -46,6 +46,7 @@ struct failures {
     bool narrow;                 // its result seems to be an int: the upper half means nothing
     bool zero_succeeds;          // zero is its only success
     bool cut;                    // there may be more
+    bool pure;                   // the function only looks and computes
     const char *unknown;         // why nothing is known, or NULL; a constant text
 };
 void failures_deinit(struct failures *failures);

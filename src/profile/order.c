@@ -147,12 +147,12 @@ static unsigned callee_hints(void *data, uint32_t callee)
     struct error *error = module_node(asking->set, asking->module, callee, &node);
     error_free(error);
     if (error != NULL || node.function == FLOW_NONE)
-        return HINT_MADE;
+        return HINT_MADE | HINT_WORKS;
     const struct module *module = &asking->set->modules.items[node.module];
     bool done = module->states[node.function] == STATE_DONE;
     unsigned hints = done ? module->hints[node.function] |
                                 allocates(asking->set, &module->summaries[node.function])
-                          : HINT_MADE;
+                          : HINT_MADE | HINT_WORKS;
     return hints | ignored(asking->set, asking->module, callee);
 }
 

@@ -425,9 +425,8 @@ void record_call(const struct call *call)
         function->stackless != 0 && is_stackless(function, call->frame->return_address);
     uint64_t *count = stackless ? record_site(call) : record_stack(call);
     if (function->condition != 0 && count != NULL)
-        record_condition(
-            (struct wire_call *)((char *)count - offsetof(struct wire_call, count)), call,
-            function->condition - 1);
+        record_condition((struct wire_call *)((char *)count - offsetof(struct wire_call, count)),
+                         call, function->condition - 1);
     if (function->descriptor != 0 && count != NULL)
         record_kind((struct wire_call *)((char *)count - offsetof(struct wire_call, count)),
                     call->frame->arguments[function->descriptor - 1]);

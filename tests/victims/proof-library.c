@@ -113,3 +113,32 @@ int handle_open(size_t size, char **made)
     *made = place;
     return 0;
 }
+
+// The end is NULL, as everybody expects.
+const char *words_next(const char *const *all, int *at)
+{
+    if (all[*at] == NULL)
+        return NULL;
+    return all[(*at)++];
+}
+
+struct picture {
+    const char *name;
+    unsigned valid;
+    int colour;
+};
+
+// It only looks, and has nothing that could fail.
+const char *name_get(const struct picture *picture)
+{
+    return picture != NULL ? picture->name : NULL;
+}
+
+// It says what there is: 32, and that is no failure.
+unsigned colour_get(const struct picture *picture, int *colour)
+{
+    if (picture == NULL || colour == NULL || (picture->valid & 32) == 0)
+        return 0;
+    *colour = picture->colour;
+    return 32;
+}

@@ -214,8 +214,13 @@ static struct error *put_code(struct choosing *choosing, const struct recorded_c
     char result[24] = "NULL";
     if (number != 0 || import->success != SITE_SUCCESS_POINTER)
         snprintf(result, sizeof result, "%lld", (long long)number);
-    snprintf(chosen.action, sizeof chosen.action, "%s%s%s", result, error != NULL ? "/" : "",
-             error != NULL ? error : "");
+    int size = snprintf(chosen.action, sizeof chosen.action, "%s%s%s", result,
+                        error != NULL ? "/" : "", error != NULL ? error : "");
+    // A failure leaves its outputs as the function would.
+    const struct callsite_code *facts = &import->facts.items[code];
+    if (facts->out_argument != 0)
+        snprintf(chosen.action + size, sizeof chosen.action - (size_t)size, ", out(%u:%u)=%lld",
+                 facts->out_argument, facts->out_width, (long long)facts->out_value);
     ++*round;
     return put(choosing, call, analysed, &chosen);
 }
@@ -231,7 +236,7 @@ static struct error *put_codes(struct choosing *choosing, const struct recorded_
     for (int unchecked = 1; import != NULL && unchecked >= 0; unchecked--)
         for (size_t i = 0; i < import->codes.count && round < most; i++)
             if (is_unchecked(analysed, import->codes.items[i]) == (unchecked == 1) &&
-                !import->facts.items[i].flag)
+                !import->facts.items[i].answer)
                 TRY(put_code(choosing, call, analysed, i, &round));
     return NULL;
 }

@@ -17,7 +17,9 @@
 #define PLACES_MOST 8 // that are made to fail
 #define ERRORS_MOST 2 // of each
 
-enum stage { STAGE_KNOWN, STAGE_RECORD, STAGE_ALONE, STAGE_LASTING, STAGE_DONE };
+// The last one but the end looks at all calls of the place: what one of them returns without any
+// fault is no failure.
+enum stage { STAGE_KNOWN, STAGE_RECORD, STAGE_ALONE, STAGE_LASTING, STAGE_ORDINARY, STAGE_DONE };
 
 // A call inside, and an error that it may fail with.
 struct cause {
@@ -31,6 +33,7 @@ struct cause {
 struct prover {
     struct proven_key key;
     char *observing; // the rule that lets the function do its work
+    bool ordinary;   // without any fault, it returns the guess in another call from there
     char *guess;     // what it is said to return, as in rules
     enum store_basis basis;
     enum stage stage;
@@ -69,12 +72,12 @@ static void prover_endp(struct prover **prover)
     prover_end(*prover);
 }
 
+#define AND_ONCE " and once"
+
 static bool is_once(const char *condition)
 {
-    static const char once[] = " and once";
-    size_t size = strlen(condition), end = sizeof once - 1;
-    return strcmp(condition, "once") == 0 ||
-           (size > end && strcmp(condition + size - end, once) == 0);
+    size_t size = strlen(condition), end = strlen(AND_ONCE);
+    return size > end && strcmp(condition + size - end, AND_ONCE) == 0;
 }
 
 static struct error *make_observing(struct prover *prover, const struct scenario_rule_view *rule)
@@ -83,10 +86,8 @@ static struct error *make_observing(struct prover *prover, const struct scenario
     const struct scenario_rule_view observe = {
         .library = rule->library, .function = rule->function, .action = "observe", .condition = ""};
     TRY(spec_put_head(&text, &observe, rule->function));
-    TRY(buffer_printf(&text, "%s%s", rule->condition,
-                      rule->condition[0] == '\0' ? "once"
-                      : is_once(rule->condition) ? ""
-                                                 : " and once"));
+    TRY(buffer_printf(&text, "%s%s", rule->condition[0] != '\0' ? rule->condition : "count >= 1",
+                      is_once(rule->condition) ? "" : AND_ONCE));
     prover->observing = TAKE(text.data);
     prover->guess = strndup(rule->action, strcspn(rule->action, "/, "));
     return prover->guess != NULL ? NULL : error_no_memory();
@@ -151,19 +152,27 @@ static struct error *put_known(struct buffer *text, const struct proven *known)
     return buffer_printf(text, known->lasting ? "" : " and once");
 }
 
+static bool is_impossible(const struct prover *prover)
+{
+    return prover->basis == STORE_BASIS_CALLS && !prover->incomplete;
+}
+
 static struct error *prover_next(void *self, char **ret_spec)
 {
     struct prover *prover = self;
     *ret_spec = NULL;
     if (prover->stage == STAGE_ALONE && prover->at == prover->causes.count)
-        prover->stage = STAGE_DONE;
+        prover->stage = is_impossible(prover) ? STAGE_DONE : STAGE_ORDINARY;
     if (prover->stage == STAGE_DONE)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(buffer_printf(&text, "%s", prover->observing));
+    size_t size = strlen(prover->observing);
+    if (prover->stage == STAGE_ORDINARY)
+        size -= strlen(AND_ONCE);
+    TRY(buffer_append(&text, prover->observing, size));
     if (prover->stage == STAGE_KNOWN)
         TRY(put_known(&text, &prover->known));
-    if (prover->stage >= STAGE_ALONE) {
+    if (prover->stage == STAGE_ALONE || prover->stage == STAGE_LASTING) {
         const struct cause *cause = &prover->causes.items[prover->at];
         TRY(put_inside(&text, cause->function, cause->action, prover->stage == STAGE_LASTING,
                        cause->first, cause->error.need));
@@ -349,6 +358,12 @@ static struct error *prover_take(void *self, const struct observation *observati
         take_known(prover, observation, shows);
         return NULL;
     }
+    if (prover->stage == STAGE_ORDINARY) {
+        for (size_t i = 0; happened && i < observed->results.count; i++)
+            prover->ordinary |= is_guessed(prover, observed->results.items[i]);
+        prover->stage = STAGE_DONE;
+        return NULL;
+    }
     if (prover->stage == STAGE_RECORD) {
         prover->stage = happened && observed->began ? STAGE_ALONE : STAGE_DONE;
         prover->incomplete |= prover->stage == STAGE_DONE;
@@ -382,8 +397,9 @@ static struct proof_result prover_result(const void *self)
     const struct prover *prover = self;
     struct proof_result result = {.tries = prover->tries};
     if (!prover->caused) {
-        bool all = prover->basis == STORE_BASIS_CALLS && !prover->incomplete;
-        result.proof = all ? STORE_PROOF_IMPOSSIBLE : STORE_PROOF_UNPROVEN;
+        result.proof = prover->ordinary || is_impossible(prover) ? STORE_PROOF_IMPOSSIBLE
+                                                                 : STORE_PROOF_UNPROVEN;
+        result.returned = prover->ordinary ? prover->guess : NULL;
         return result;
     }
     const struct cause *cause = prover->recalled ? NULL : &prover->causes.items[prover->at];

@@ -324,7 +324,8 @@ bool realism_happens(const char *function)
     return row != NULL && row->errors[0] != '\0';
 }
 
-static const char *const needs[REALISM_NEEDS] = {"", "file:", "socket:", "pipe:", "handler:", "if:"};
+static const char *const needs[REALISM_NEEDS] = {
+    "", "file:", "socket:", "pipe:", "handler:", "if:"};
 
 const char *realism_test(enum realism_need need)
 {

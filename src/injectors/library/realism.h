@@ -10,10 +10,10 @@
 // What an error needs to be possible.
 enum realism_need {
     REALISM_NOTHING,
-    REALISM_FILE,    // the descriptor is a file
-    REALISM_SOCKET,  // it is a socket
-    REALISM_PIPE,    // it is a pipe
-    REALISM_HANDLER, // the program has signal handlers; they may not restart calls
+    REALISM_FILE,      // the descriptor is a file
+    REALISM_SOCKET,    // it is a socket
+    REALISM_PIPE,      // it is a pipe
+    REALISM_HANDLER,   // the program has signal handlers; they may not restart calls
     REALISM_CONDITION, // the row's condition on arguments holds
 };
 #define REALISM_NEEDS (REALISM_CONDITION + 1)

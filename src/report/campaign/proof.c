@@ -93,6 +93,11 @@ struct error *campaign_put_proof(const struct campaign_finding *finding, struct 
                                          "it, but input or arguments may"
                                        : "unproven: it was not tried what causes it");
     case STORE_PROOF_IMPOSSIBLE:
+        if (finding->proof_result != NULL)
+            return buffer_printf(text,
+                                 "not a failure: without any fault, other calls from there "
+                                 "return %s, too",
+                                 finding->proof_result);
         return buffer_printf(text, "not possible: everything that could cause it was tried, and "
                                    "did not");
     default:
