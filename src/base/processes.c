@@ -25,7 +25,7 @@ enum place { PLACE_UNKNOWN, PLACE_ON_THE_WAY, PLACE_BELOW, PLACE_ELSEWHERE };
 struct process {
     long pid, parent;
     unsigned long long born; // start time: with the pid, an identity
-    bool gone;               // a zombie
+    bool gone;               // a zombie, without threads that go on
     enum place place;
 };
 typedef ARRAY(struct process) process_list;
@@ -49,14 +49,16 @@ static bool process_read(long pid, struct process *ret_process)
     // The name in parentheses may itself hold blanks and parentheses.
     const char *rest = strrchr(text, ')');
     char state;
+    long threads;
     struct process process = {.pid = pid};
     if (rest == NULL ||
         sscanf(rest + 1,
-               " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+               " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld "
                "%*d %llu",
-               &state, &process.parent, &process.born) != 3)
+               &state, &process.parent, &threads, &process.born) != 4)
         return false;
-    process.gone = state == 'Z' || state == 'X';
+    // The first thread may end before the others: its state is that of a zombie then, too.
+    process.gone = (state == 'Z' || state == 'X') && threads <= 1;
     *ret_process = process;
     return true;
 }
@@ -218,19 +220,88 @@ static bool add_numbers(int file, pid_list *list)
     return size == 0;
 }
 
-bool processes_children_quick(pid_list *ret_children)
+// Calls `look` for each thread of a process, with the path of the thread's directory. `processes`
+// is a /proc, `process` a name in it. False if there is no such process, or `look` says so.
+static bool each_thread(const char *processes, const char *process,
+                        bool (*look)(void *data, const char *thread), void *data)
 {
-    _cleanup_closedir_ DIR *threads = opendir("/proc/self/task");
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s/task", processes, process);
+    _cleanup_closedir_ DIR *threads = opendir(path);
     bool done = threads != NULL;
+    size_t size = strlen(path);
     for (struct dirent *entry; done && (entry = readdir(threads)) != NULL;) {
-        char path[NAME_MAX + 40];
         if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
-        snprintf(path, sizeof path, "/proc/self/task/%s/children", entry->d_name);
-        _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC);
-        done = file >= 0 && add_numbers(file, ret_children);
+        snprintf(path + size, sizeof path - size, "/%s", entry->d_name);
+        done = look(data, path);
     }
     return done;
+}
+
+static bool add_children(void *data, const char *thread)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/children", thread);
+    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC);
+    return file >= 0 && add_numbers(file, data);
+}
+
+bool processes_children_quick(pid_list *ret_children)
+{
+    return each_thread("/proc", "self", add_children, ret_children);
+}
+
+struct running {
+    size_t count, most;
+    pid_list children; // of the processes that were looked at
+};
+
+static bool count_running(void *data, const char *thread)
+{
+    struct running *running = data;
+    char path[PATH_MAX], text[512], state;
+    snprintf(path, sizeof path, "%s/stat", thread);
+    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    text[size > 0 ? size : 0] = '\0';
+    const char *rest = strrchr(text, ')');
+    running->count += rest != NULL && sscanf(rest + 1, " %c", &state) == 1 && state == 'R';
+    return running->count < running->most;
+}
+
+static bool count_and_descend(void *data, const char *thread)
+{
+    struct running *running = data;
+    add_children(&running->children, thread);
+    return count_running(data, thread);
+}
+
+static void count_in(const char *processes, struct running *running)
+{
+    _cleanup_closedir_ DIR *stream = opendir(processes);
+    for (struct dirent *entry;
+         stream != NULL && running->count < running->most && (entry = readdir(stream)) != NULL;)
+        if (isdigit((unsigned char)entry->d_name[0]))
+            each_thread(processes, entry->d_name, count_running, running);
+}
+
+size_t processes_running(const char *own, const pid_list *spared, size_t most)
+{
+    struct running running = {.most = most};
+    if (own != NULL)
+        count_in(own, &running);
+    else
+        processes_children_quick(&running.children);
+    size_t direct = running.children.count;
+    for (size_t i = 0; i < running.children.count && running.count < most; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%d", (int)running.children.items[i]);
+        if (i >= direct || !spares(spared, running.children.items[i]))
+            each_thread("/proc", number, count_and_descend, &running);
+    }
+    ARRAY_DEINIT(&running.children);
+    return running.count;
 }
 
 // The number of a child is not reused before it is waited for. So no look is needed whose it is.

@@ -25,6 +25,10 @@ _must_check_ struct error *processes_signal(int signal, const pid_list *spared, 
 _must_check_ struct error *processes_count(const pid_list *spared, uint64_t patience_ns,
                                            size_t *ret_count);
 
+// Counts threads that want to run, up to `most`: of all processes in `own`, which is a /proc, or,
+// if it is NULL, of the same processes as above. Does not look at other processes; may miss some.
+size_t processes_running(const char *own, const pid_list *spared, size_t most);
+
 // Lists the children of this process, with zombies. The caller ends the list with ARRAY_DEINIT().
 _must_check_ struct error *processes_children(pid_list *ret_children);
 // The same, without looking at all processes of the machine. Children may be missing in the list

@@ -112,15 +112,32 @@ static bool find_operands(const struct machine_flags *flags, const struct conten
     return left && right;
 }
 
+// No unsigned number is below 0. So NULL is not above any pointer, and no pointer is below NULL.
+static int compare_with_zero(const struct machine_flags *flags, const struct contents *contents,
+                             enum isa_condition condition, unsigned lane)
+{
+    int64_t number;
+    bool below = (condition & ~1u) == ISA_IF_B, below_or_equal = (condition & ~1u) == ISA_IF_BE;
+    if (flags->kind != ISA_COMPARE || (!below && !below_or_equal))
+        return -1;
+    if (!content_number(contents, below ? flags->right : flags->left, lane, &number) ||
+        number_unsigned(number, flags->width) != 0)
+        return -1;
+    bool holds = below_or_equal;
+    return (condition & 1) == 0 ? holds : !holds;
+}
+
 int machine_condition(const struct machine *machine, const struct contents *contents,
                       enum isa_condition condition, unsigned lane)
 {
     int64_t left, right;
     struct bits bits;
     int holds;
-    if (condition >= ISA_IF_UNKNOWN || machine->flags.kind == ISA_OTHER ||
-        !find_operands(&machine->flags, contents, lane, &left, &right) ||
-        !find_bits(&machine->flags, left, right, &bits))
+    if (condition >= ISA_IF_UNKNOWN || machine->flags.kind == ISA_OTHER)
+        return -1;
+    if (!find_operands(&machine->flags, contents, lane, &left, &right))
+        return compare_with_zero(&machine->flags, contents, condition, lane);
+    if (!find_bits(&machine->flags, left, right, &bits))
         return -1;
     switch (condition & ~1u) {
     case ISA_IF_O:

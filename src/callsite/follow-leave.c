@@ -140,13 +140,34 @@ static void ask(struct follower *follower, struct follow_path *path, uint32_t at
     follow_told_apart(follower, path, at, ~0ull, false);
 }
 
+// Whether a call that only failures reach ends the program because of what is passed to it.
+static struct error *ends_by_argument(struct follower *follower, const struct follow_path *path,
+                                      uint32_t callee, bool *ret_ends)
+{
+    struct ending_constants constants = {0};
+    bool back = true;
+    *ret_ends = false;
+    if (follower->mode != FOLLOW_WRAPPER || !follow_failed(follower, path))
+        return NULL;
+    for (unsigned r = 0; r < ISA_REGISTERS; r++)
+        if (content_constant(&follower->contents, path->machine.registers[r],
+                             &constants.numbers[r]))
+            constants.known |= (uint16_t)(1u << r);
+    TRY(ending_comes_back(&follower->endings, follower->image, callee, &constants, &back));
+    *ret_ends = !back;
+    follower->outcome.dies |= !back;
+    return NULL;
+}
+
 static struct error *leave_by_call(struct follower *follower, struct follow_path *path, uint32_t at)
 {
     const struct flow_image *image = follower->image;
     const struct flow_block *block = &image->blocks.items[path->block];
     const struct isa_insn *insn = &image->insns.items[at];
-    if (path->block == follower->start)
+    if (path->block == follower->start) {
         follower->outcome.retried |= path->errno_checked;
+        follower->outcome.repeated |= follow_not_told_apart(follower, path) != 0;
+    }
     if (ends_program(image, block))
         follower->outcome.dies |= follow_failed(follower, path);
     if (path->block == follower->start || !comes_back(image, block))
@@ -160,6 +181,12 @@ static struct error *leave_by_call(struct follower *follower, struct follow_path
             content_of_address(&follower->contents, BASE_ERROR, 0);
         return follow_go_on(follower, path);
     }
+    bool ends;
+    TRY(ends_by_argument(follower, path, block->callee, &ends));
+    if (ends)
+        return NULL;
+    follower->outcome.handled |=
+        follow_failed(follower, path) && !follow_is_harmless(image, block->callee);
     bool returned = false;
     if (block->callee != FLOW_NONE && !flow_callee_is_import(block->callee))
         TRY(follow_into(follower, path, at, block->callee, &returned));

@@ -41,6 +41,7 @@ void follower_free(struct follower *follower)
         return;
     follower_free(follower->inner);
     contents_deinit(&follower->contents);
+    endings_deinit(&follower->endings);
     ARRAY_DEINIT(&follower->paths);
     ARRAY_DEINIT(&follower->branches);
     ARRAY_DEINIT(&follower->left);

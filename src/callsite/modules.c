@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -121,19 +122,29 @@ static struct error *add_failure(const struct callsite_modules *modules,
 // Functions of the C library that return nothing, or whose results never mean failure, whatever
 // their code looks like. Sorted.
 static const char *const never_failing[] = {
-    "abort",        "bcmp",         "bindtextdomain", "dcgettext",
-    "dcngettext",   "dgettext",     "dlerror",        "dngettext",
-    "exit",         "feof",         "ferror",         "flockfile",
-    "free",         "freeaddrinfo", "freelocale",     "funlockfile",
-    "gai_strerror", "getegid",      "geteuid",        "getgid",
-    "getpid",       "getppid",      "gettext",        "getuid",
-    "memcmp",       "ngettext",     "perror",         "pthread_getspecific",
-    "pthread_self", "rand",         "random",         "regfree",
-    "rewind",       "setbuf",       "srand",          "srandom",
-    "strcasecmp",   "strcmp",       "strcoll",        "strerror",
-    "strncasecmp",  "strncmp",      "strsignal",      "strverscmp",
-    "strxfrm",      "sync",         "syslog",         "textdomain",
-    "umask",
+    "__memcpy_chk",   "__memmove_chk", "__mempcpy_chk",
+    "__memset_chk",   "__stpcpy_chk",  "__stpncpy_chk",
+    "__strcat_chk",   "__strcpy_chk",  "__strncat_chk",
+    "__strncpy_chk",  "abort",         "bcmp",
+    "bindtextdomain", "dcgettext",     "dcngettext",
+    "dgettext",       "dlerror",       "dngettext",
+    "exit",           "feof",          "ferror",
+    "flockfile",      "free",          "freeaddrinfo",
+    "freelocale",     "funlockfile",   "gai_strerror",
+    "getegid",        "geteuid",       "getgid",
+    "getpid",         "getppid",       "gettext",
+    "getuid",         "memcmp",        "memcpy",
+    "memmove",        "mempcpy",       "memset",
+    "ngettext",       "perror",        "pthread_getspecific",
+    "pthread_self",   "rand",          "random",
+    "regfree",        "rewind",        "setbuf",
+    "srand",          "srandom",       "stpcpy",
+    "stpncpy",        "strcasecmp",    "strcat",
+    "strcmp",         "strcoll",       "strcpy",
+    "strerror",       "strncasecmp",   "strncat",
+    "strncmp",        "strncpy",       "strsignal",
+    "strverscmp",     "strxfrm",       "sync",
+    "syslog",         "textdomain",    "umask",
 };
 
 const char *const *callsite_never_failing(size_t *ret_count)
@@ -157,9 +168,24 @@ static bool is_silent_cxx(const char *name)
             name[size - 3] >= '0' && name[size - 3] <= '2' && strcmp(name + size - 2, "Ev") == 0);
 }
 
+// Functions that describe an error, like gnutls_strerror() and sqlite3_errmsg(). What they return
+// is for a message, and NULL at worst says that there is none.
+static bool describes_error(const char *name)
+{
+    static const char *const ends[] = {"strerror",  "error_message", "error_string",
+                                       "error_str", "err_string",    "errmsg"};
+    size_t size = strlen(name);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (size >= end && strcasecmp(name + size - end, ends[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool never_fails(const char *name)
 {
-    if (is_silent_cxx(name))
+    if (is_silent_cxx(name) || describes_error(name))
         return true;
     return bsearch(name, never_failing, sizeof never_failing / sizeof *never_failing,
                    sizeof *never_failing, compare_names) != NULL;

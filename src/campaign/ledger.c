@@ -321,12 +321,12 @@ struct error *ledger_keep(void *data, struct trial_job *job, const struct candid
     TRY(open_transaction(ledger));
     if (candidate != NULL)
         TRY(add_candidate(ledger, job, candidate));
-    bool failure = verdict_facts[verdict].failure;
+    bool found = verdict_facts[verdict].finding;
     struct finding_group *group =
-        failure ? finding_group_find(&ledger->groups, finding_cause(result)) : NULL;
+        found ? finding_group_find(&ledger->groups, finding_cause(result)) : NULL;
     int64_t trial;
     TRY(add_trial(ledger, job, result, group != NULL ? group->id : 0, false, &trial));
-    if (failure)
+    if (found)
         TRY(group != NULL ? add_to_finding(ledger, group, job, result, trial)
                           : new_finding(ledger, job, result, trial));
     count_verdict(ledger, verdict, 1);

@@ -52,10 +52,11 @@ static struct error *list_all_spared(const struct orphans *orphans, const pid_li
     return NULL;
 }
 
-// Kills and reaps once. *ret_left: there may be more.
+// Kills and reaps once. *ret_left: there may be more. Whoever is not reaped yet may still have
+// files and ports: the threads of a process end one after the other.
 static struct error *kill_and_reap(const pid_list *spared, bool *ret_left)
 {
-    size_t count = 0, refused = 0;
+    size_t count = 0, refused = 0, waiting = 0;
     pid_list now = {0};
     *ret_left = false;
     struct error *error = processes_signal(SIGKILL, spared, &count, &refused);
@@ -63,9 +64,9 @@ static struct error *kill_and_reap(const pid_list *spared, bool *ret_left)
         error = processes_children(&now);
     for (size_t i = 0; i < now.count; i++)
         if (!has(spared, now.items[i]))
-            waitpid(now.items[i], NULL, WNOHANG);
+            waiting += waitpid(now.items[i], NULL, WNOHANG) != now.items[i];
     ARRAY_DEINIT(&now);
-    *ret_left = error == NULL && count > refused;
+    *ret_left = error == NULL && (count > refused || waiting > refused);
     return error;
 }
 

@@ -281,6 +281,9 @@ static struct error *add_crash(struct journal_reader *reader, const struct wire_
     TRY(put_stack(reader, view, record, true, &key));
     observation->crash_signal = record->error;
     observation->crash_in_command = record->process_number == 1;
+    bool raised = (record->actions & WIRE_CRASH_SENT) != 0 && record->value[1] == record->pid;
+    observation->crash_by_itself =
+        (raised || (record->actions & WIRE_CRASH_STOP) != 0) && record->occurrence == 0;
     observation->crash = TAKE(crash.data);
     observation->crash_stack = TAKE(stack.data);
     observation->crash_key = TAKE(key.data);

@@ -54,6 +54,9 @@ struct observation {
     char *crash_key;       // the same without addresses, for grouping; or NULL
     bool crash_in_command; // it was the command itself and not something it started
     struct observed_call observed;
+    // The process ended itself, by abort() or an instruction for that, and not in a handler of a
+    // fault that it had made
+    bool crash_by_itself;
     char *note;              // what the user should know, or NULL
     enum wire_damage damage; // if there is any, nothing else here is known
 };

@@ -77,8 +77,8 @@ static bool fails_forced(const struct search *search, const struct search_state 
 
 // Whether the path was taken because the callee failed, succeeded, or something unknown. That an
 // unknown result equals some number is no sign of success.
-static uint8_t came_after(const struct search *search, const struct search_state *state,
-                          const struct return_outcome *outcome)
+static uint16_t came_after(const struct search *search, const struct search_state *state,
+                           const struct return_outcome *outcome)
 {
     const struct bounds *bounds = known_result(state);
     if (search_state_came_after(state))
@@ -88,14 +88,14 @@ static uint8_t came_after(const struct search *search, const struct search_state
                       ? is_forced(search, outcome)
                       : exact && outcome->result.kind != VALUE_CONSTANT && search->fails_forced;
     unsigned after = state->after | (forced ? OUTCOME_FORCED : 0u);
-    if (bounds == NULL) // the callee's result is returned, so its report counts, too
+    if (bounds == NULL) // the callee's result is returned, so what it does before counts, too
         return tracked_in(&state->result, place_register(ISA_RETURN))
-                   ? (uint8_t)(after | (outcome->after & OUTCOME_AFTER_REPORT))
+                   ? (uint16_t)(after | (outcome->after & (OUTCOME_AFTER_REPORT | OUTCOME_GIVES)))
                    : state->after;
     bool vague = outcome->result.kind != VALUE_CONSTANT && !bounds->outside;
-    return (uint8_t)(after | (outcome->fails ? OUTCOME_AFTER_FAILURE
-                              : vague        ? OUTCOME_AFTER_ANYTHING
-                                             : OUTCOME_AFTER_SUCCESS));
+    return (uint16_t)(after | (outcome->fails ? OUTCOME_AFTER_FAILURE
+                               : vague        ? OUTCOME_AFTER_ANYTHING
+                                              : OUTCOME_AFTER_SUCCESS));
 }
 
 bool search_state_asks_result(const struct search_state *state)
@@ -416,7 +416,28 @@ void search_note_pointer(struct search *search, const struct search_state *state
                          const struct flow_block *block, const struct summary *callee)
 {
     bool through = callee != NULL ? callee->through_pointer : block->callee == FLOW_NONE;
-    search->summary->through_pointer |= through && only_returns_result(state);
+    bool returned = only_returns_result(state);
+    search->summary->through_pointer |= through && returned;
+    search->summary->kept |= callee != NULL && callee->kept && returned;
+}
+
+struct error *search_apply_targets(struct search *search, const struct search_state *state,
+                                   uint32_t at, bool *ret_known)
+{
+    const struct flow_target *targets;
+    size_t count = flow_targets(search->image, state->block, &targets);
+    size_t before = search->work.count;
+    for (size_t i = 0; i < count; i++) {
+        const struct summary *callee =
+            search->context->callee(search->context->data, targets[i].callee);
+        for (size_t k = 0; callee != NULL && k < callee->outcomes.count; k++)
+            TRY(search_apply_outcome(search, state, &callee->outcomes.items[k], at));
+    }
+    // If none is possible on this path, then others are called.
+    *ret_known = search->work.count != before;
+    if (*ret_known)
+        search_note_pointer(search, state, &search->image->blocks.items[state->block], NULL);
+    return NULL;
 }
 
 // Whether errno is read because the callee failed: it may have set errno, and its result was looked
@@ -448,6 +469,11 @@ struct error *search_step_call(struct search *search, struct search_state *state
     if (asks && callee != NULL && callee->open) {
         *ret_forked = true; // recursion adds no results that do not come from elsewhere
         return NULL;
+    }
+    if (asks && block->callee == FLOW_NONE) {
+        TRY(search_apply_targets(search, state, at, ret_forked));
+        if (*ret_forked)
+            return NULL;
     }
     if (asks && is_vague(callee))
         TRY(hand_on_negative(search, state, at));

@@ -201,6 +201,10 @@ static struct error *start_at_end(struct search *search, uint32_t number)
     if (block->end == FLOW_RETURNS)
         return search_push(search, &state);
     if (block->end == FLOW_UNKNOWN) {
+        bool known;
+        TRY(search_apply_targets(search, &state, state.at - 1, &known));
+        if (known)
+            return NULL;
         search_note_pointer(search, &state, block, NULL);
         return search_add_outcome(search, &state);
     }

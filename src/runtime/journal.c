@@ -29,15 +29,15 @@ static struct wire_record *take_late(void)
     return NULL;
 }
 
-// `fired` goes up right before the head: wherever the target dies, an injection that has a record,
-// complete or not, is counted. Only one that dies in between is counted without a record.
+// The head goes up before `fired`, and `fired` before the record is complete. So wherever the
+// target dies, every count has a record, complete or not, and every complete record is counted.
 static struct wire_record *journal_open(enum wire_record_kind kind, uint64_t *fired)
 {
     struct wire_region *region = runtime.region;
     thread_self(); // a child that was cloned has no number before
+    uint64_t index = atomic_add(&region->journal_head, 1);
     if (fired != NULL)
         atomic_add(fired, 1);
-    uint64_t index = atomic_add(&region->journal_head, 1);
     struct wire_record *record = NULL;
     if (index < region->journal_capacity)
         record = (struct wire_record *)region_at(region->journal) + index;

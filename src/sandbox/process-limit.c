@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define MOST_RUNNING 32 // threads of the whole system for each processor
+#define MOST_RUNNING 32 // threads for each processor
 
 // Threads and processes of the whole system, and those of them that want to run, which takes one
 // short read; 0: not known.
@@ -33,13 +33,15 @@ static uint64_t count_tasks(uint64_t *ret_running)
     return tasks;
 }
 
-bool process_limit_is_flooded(void)
+bool process_limit_is_flooded(const char *own, const pid_list *spared)
 {
     cpu_set_t processors;
     uint64_t running;
     int count =
         sched_getaffinity(0, sizeof processors, &processors) < 0 ? 1 : CPU_COUNT(&processors);
-    return count_tasks(&running) != 0 && running > MOST_RUNNING * (uint64_t)count;
+    size_t most = MOST_RUNNING * (size_t)count;
+    return count_tasks(&running) != 0 && running > most &&
+           processes_running(own, spared, most + 1) > most;
 }
 
 static struct error *count_entries(const char *processes, size_t *ret_count)

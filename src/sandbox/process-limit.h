@@ -24,7 +24,8 @@ struct process_limit {
 _must_check_ struct error *process_limit_check(struct process_limit *limit, uint64_t now_ns,
                                                const char *own, const pid_list *spared,
                                                size_t *ret_count);
-// Whether so many processes want to run that looking at them would take many seconds.
-bool process_limit_is_flooded(void);
+// Whether so many processes of the step want to run that looking at them would take many seconds.
+// However many others there are, a look at one process is worth its time.
+bool process_limit_is_flooded(const char *own, const pid_list *spared);
 
 #endif

@@ -144,11 +144,24 @@ static bool is_stopped(const struct running_step *running)
     return running->step->stop != NULL && *running->step->stop > running->step->stop_above;
 }
 
+struct own_processes {
+    char path[sizeof((struct sandbox *)NULL)->root + 8];
+};
+
+// The /proc that has the processes of the run alone, or NULL.
+static const char *own_processes(const struct sandbox *sandbox, struct own_processes *own)
+{
+    snprintf(own->path, sizeof own->path, "%s/proc", sandbox->root);
+    return sandbox->root[0] == '\0' ? NULL : own->path;
+}
+
 static struct error *end_overdue(struct running_step *running)
 {
     struct sandbox *sandbox = running->run->sandbox;
+    struct own_processes own;
     bool looked_at = !is_stopped(running) && running->result->process_count == 0;
-    if (running->step->overdue != NULL && looked_at && !process_limit_is_flooded())
+    if (running->step->overdue != NULL && looked_at &&
+        !process_limit_is_flooded(own_processes(sandbox, &own), &sandbox->direct.spared))
         running->step->overdue(running->step->data, running->pid);
     running->result->end = SANDBOX_TIMEOUT;
     running->result->ended = running->progress.command_gone ? running->progress.status : -1;
@@ -254,11 +267,9 @@ static bool is_hopeless(struct running_step *running, uint64_t now_ns)
 static struct error *check_processes(struct running_step *running, uint64_t now_ns)
 {
     struct sandbox *sandbox = running->run->sandbox;
-    char own[sizeof sandbox->root + 8];
-    snprintf(own, sizeof own, "%s/proc", sandbox->root);
-    return process_limit_check(&sandbox->process_limit, now_ns,
-                               sandbox->root[0] == '\0' ? NULL : own, &sandbox->direct.spared,
-                               &running->result->process_count);
+    struct own_processes own;
+    return process_limit_check(&sandbox->process_limit, now_ns, own_processes(sandbox, &own),
+                               &sandbox->direct.spared, &running->result->process_count);
 }
 
 static struct error *watch_step(struct running_step *running)

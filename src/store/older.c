@@ -16,7 +16,7 @@
 // findings that were carried over; for proofs.
 #define VERSION_WITH_FACTS  6
 #define VERSION_WITH_DAMAGE 7
-#define VERSION_WITH_PROOFS 8
+#define VERSION_WITH_PROOFS 9
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.

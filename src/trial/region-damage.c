@@ -11,7 +11,6 @@
 #define CALLS_PER_NS 4 // by one processor; really fewer than one
 #define ANY_TIME     1000000
 #define CLOCK_SLACK  NS_PER_S
-#define CUT_OFF      1000 // injections of a process whose threads died before they recorded them
 
 // How often something can have happened at most.
 static uint64_t most_events(const struct wire_region *region)
@@ -77,29 +76,32 @@ static bool record_is_possible(const struct wire_view *view, const struct wire_r
     }
 }
 
-// Compares the rules' counts with the records. Every injection is counted before it is recorded,
-// and recorded unless its thread died in between or the journal was full.
+// Compares the rules' counts with the records. A record is asked for, then the injection is
+// counted, then the record is complete (runtime/journal.c). Read in the opposite order, the numbers
+// agree even if a process goes on meanwhile.
 static enum wire_damage compare_with_records(const struct wire_view *view, uint64_t most,
-                                             uint64_t *left)
+                                             uint64_t *recorded)
 {
-    uint64_t recorded = 0, fired = 0;
-    for (uint32_t i = 0; i < view->rule_count; i++)
-        left[i] = view->rule_states[i].fired;
+    uint64_t others = 0, fired = 0;
     for (uint32_t i = 0; i < view->record_count; i++) {
         const struct wire_record *record = &view->journal[i];
-        bool complete = record->state == WIRE_RECORD_COMPLETE;
         if (!record_is_possible(view, record, most))
             return WIRE_DAMAGE_RECORD;
-        if (complete && record->kind == WIRE_RECORD_INJECTION && left[record->rule]-- == 0)
-            return WIRE_DAMAGE_RECORD;
-        recorded += !complete || record->kind == WIRE_RECORD_INJECTION;
+        if (record->state != WIRE_RECORD_COMPLETE)
+            continue;
+        if (record->kind == WIRE_RECORD_INJECTION)
+            recorded[record->rule]++;
+        else
+            others++;
     }
-    for (uint32_t i = 0; i < view->rule_count; i++)
-        fired += view->rule_states[i].fired; // each is below a quarter of the range
-    if (view->region->journal_head > view->region->journal_capacity)
-        recorded = view->region->journal_head;
-    return fired > recorded + view->region->processes * CUT_OFF ? WIRE_DAMAGE_RECORD
-                                                                : WIRE_DAMAGE_NONE;
+    for (uint32_t i = 0; i < view->rule_count; i++) {
+        uint64_t count = __atomic_load_n(&view->rule_states[i].fired, __ATOMIC_ACQUIRE);
+        if (recorded[i] > count)
+            return WIRE_DAMAGE_RECORD;
+        fired += count; // each is below a quarter of the range
+    }
+    uint64_t asked = __atomic_load_n(&view->region->journal_head, __ATOMIC_ACQUIRE);
+    return others > asked || fired > asked - others ? WIRE_DAMAGE_RECORD : WIRE_DAMAGE_NONE;
 }
 
 enum wire_damage region_find_damage(const struct wire_view *view)
@@ -117,10 +119,10 @@ enum wire_damage region_find_damage(const struct wire_view *view)
     if (!counts_are_possible(view, most) ||
         (view->calls != NULL && !calls_are_possible(view->calls, most)))
         return WIRE_DAMAGE_TIME;
-    uint64_t *left = calloc((size_t)view->rule_count + 1, sizeof *left);
-    if (left == NULL)
+    uint64_t *recorded = calloc((size_t)view->rule_count + 1, sizeof *recorded);
+    if (recorded == NULL)
         return WIRE_DAMAGE_NONE; // nothing is claimed
-    enum wire_damage damage = compare_with_records(view, most, left);
-    free(left);
+    enum wire_damage damage = compare_with_records(view, most, recorded);
+    free(recorded);
     return damage;
 }

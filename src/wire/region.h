@@ -274,6 +274,7 @@ enum wire_record_kind {
 enum wire_crash {              // bits in `actions` of a crash
     WIRE_CRASH_SENT = 1 << 0,  // by a process, maybe itself; not by a fault
     WIRE_CRASH_FAULT = 1 << 1, // value[0] is the address the fault is about
+    WIRE_CRASH_STOP = 1 << 2,  // at an instruction that only stops a program: int3 or ud2
 };
 
 enum wire_note {

@@ -278,6 +278,35 @@ static void callbacks(void **state)
     }
 }
 
+// However busy others are, who is late is looked at.
+static void busy_others(void **state)
+{
+    ARRAY(pid_t) others = {0};
+    for (long i = 40 * sysconf(_SC_NPROCESSORS_ONLN); i > 0; i--) {
+        pid_t *other = ARRAY_ADD(&others);
+        *other = fork();
+        for (uint64_t end = now() + 5000 * MS; *other == 0;)
+            if (now() > end)
+                _exit(0);
+    }
+    EACH_KIND(kind)
+    {
+        struct sandbox *sandbox = make(kind, NULL, false);
+        struct sandbox_step step = {SCRIPT("sleep 5"), .overdue = overdue, .timeout_ns = 100 * MS};
+        struct sandbox_result result;
+        trace[0] = '\0';
+        must(sandbox_run(sandbox, &step, 1, NULL, NULL, NULL, &result));
+        assert_string_equal(trace, "overdue ");
+        sandbox_result_deinit(&result);
+        sandbox_free(sandbox);
+    }
+    for (size_t i = 0; i < others.count; i++) {
+        kill(others.items[i], SIGKILL);
+        assert_int_equal(waitpid(others.items[i], NULL, 0), others.items[i]);
+    }
+    ARRAY_DEINIT(&others);
+}
+
 static uint64_t soon(void *data, pid_t pid)
 {
     return 150 * MS;
@@ -508,6 +537,7 @@ int main(void)
         TEST(input_is_given),
         TEST(commands_are_found),
         TEST(callbacks),
+        TEST(busy_others),
         TEST(no_tick_for_the_dead),
         TEST(several_servers),
         TEST(lingering_server),

@@ -219,7 +219,7 @@ static void impossible_numbers_are_damage(void **state)
     DAMAGED(map->forks, 2, WIRE_DAMAGE_TIME);
     DAMAGED(map->stack_set_lost, 1ull << 60, WIRE_DAMAGE_TIME);
     DAMAGED(rules[0].fired, 0, WIRE_DAMAGE_RECORD);
-    DAMAGED(map->journal_head, 0, WIRE_DAMAGE_NONE); // as if it had died before the record
+    DAMAGED(map->journal_head, 0, WIRE_DAMAGE_RECORD); // counted without a record
     DAMAGED(map->processes, 0, WIRE_DAMAGE_RECORD);
     DAMAGED(records[0].rule, 2, WIRE_DAMAGE_RECORD);
     DAMAGED(records[0].kind, 17, WIRE_DAMAGE_RECORD);
@@ -230,10 +230,17 @@ static void impossible_numbers_are_damage(void **state)
     DAMAGED(records[0].time_ns, UINT64_MAX - 5, WIRE_DAMAGE_RECORD);
     DAMAGED(records[1].process_number, 2, WIRE_DAMAGE_RECORD);
     DAMAGED(records[1].error, -7, WIRE_DAMAGE_RECORD);
+    rules[0].reached = 100;
+    DAMAGED(rules[0].fired, 2, WIRE_DAMAGE_RECORD); // one record is that of a crash
+    // Two threads died, one while it wrote its record, one before it counted.
+    map->journal_head = 4;
+    DAMAGED(rules[0].fired, 1, WIRE_DAMAGE_NONE);
+    DAMAGED(rules[0].fired, 2, WIRE_DAMAGE_NONE);
+    DAMAGED(rules[0].fired, 4, WIRE_DAMAGE_RECORD);
+    map->journal_head = 1000; // full: lost records count
+    DAMAGED(rules[0].fired, 50, WIRE_DAMAGE_NONE);
     rules[0].reached = 10000;
-    DAMAGED(rules[0].fired, 30,
-            WIRE_DAMAGE_NONE); // threads may have died before they recorded them
-    DAMAGED(rules[0].fired, 2000, WIRE_DAMAGE_RECORD);
+    DAMAGED(rules[0].fired, 1000, WIRE_DAMAGE_RECORD);
     region_close(&region);
 }
 

@@ -206,7 +206,8 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     _cleanup_(buffer_deinit) struct buffer title = {0};
     TRY(text_put_fit(&title, finding->title, LONGEST_TITLE, NULL));
     // A crash or a hang has one place, however many different failures lead there.
-    bool placed = finding->verdict == VERDICT_CRASH || finding->verdict == VERDICT_HANG;
+    bool placed = finding->verdict == VERDICT_CRASH || finding->verdict == VERDICT_HANG ||
+                  finding->verdict == VERDICT_DELIBERATE;
     bool once = page->facts.campaign.planned <= page->facts.selected; // each fault was tried once
     if (placed && once && finding->trials > 1)
         TRY(buffer_printf(&title, ", and after %llu other failure%s",

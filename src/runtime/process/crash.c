@@ -91,6 +91,18 @@ static void crash_again(int number, const siginfo_t *info)
     die_of(number, info);
 }
 
+// Whether the signal comes from an instruction that compilers emit to end a program (ud2), or that
+// a library uses for it (int3). After an int3 the program counter is behind it.
+static bool is_stop(int number, const ucontext_t *context)
+{
+    uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    unsigned char code[2];
+    if (number == SIGTRAP)
+        return system_peek((const void *)(pc - 1), code, 1) && code[0] == 0xcc;
+    return number == SIGILL && system_peek((const void *)pc, code, 2) && code[0] == 0x0f &&
+           code[1] == 0x0b;
+}
+
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     if (cover_trap(number, info, context) || guarded_recover(number, info, context))
@@ -116,6 +128,8 @@ static void on_crash(int number, siginfo_t *info, void *context)
         crash.flags = WIRE_CRASH_FAULT;
         crash.address = (uint64_t)info->si_addr;
     }
+    if (info->si_code > 0 && is_stop(number, context))
+        crash.flags |= WIRE_CRASH_STOP;
     journal_crash(&crash);
     die_of(number, info);
     atomic_store(&process->crash_done, 1);
