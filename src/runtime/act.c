@@ -264,7 +264,7 @@ static enum decision end_observing(struct call_frame *frame, uint32_t rule, uint
 bool call_is_inside(const struct call *call)
 {
     struct thread *thread = call->thread;
-    if (thread->observed != 0 && (uint64_t)call->frame > thread->observed)
+    if (thread->observed != 0 && (uint64_t)call->frame >= thread->observed)
         thread->observed = 0;
     return thread->observed != 0;
 }
