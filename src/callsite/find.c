@@ -9,6 +9,7 @@
 #include "callsite/judge.h"
 #include "callsite/reaching.h"
 #include "callsite/recovery.h"
+#include "profile/system-calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #define MOST_CALLERS    12  // looked at when a function returns the result
 #define DEEPEST_CHECK   2
 #define MOST_VOTES      100
+#define FIRST_ARGUMENT  5 // rdi
 
 struct root { // a call whose result is to be followed
     uint32_t block;
@@ -115,13 +117,26 @@ static bool is_stub(const struct flow_image *image, const struct flow_block *blo
            block->first >= function->first_insn;
 }
 
+// syscall(SYS_getpid): whether the system call asked for has no errors.
+static bool is_sure(const struct flow_image *image, uint32_t number, uint32_t import)
+{
+    const struct flow_block *block = &image->blocks.items[number];
+    if (strcmp(image->imports.items[import].name, "syscall") != 0)
+        return false;
+    struct reaching_value asked = reaching_value_find(
+        image, number, block->first + block->count - 1, place_register(FIRST_ARGUMENT));
+    const struct error_set *errors =
+        asked.kind == REACHING_NUMBER ? system_call_errors(NULL, asked.number) : NULL;
+    return errors != NULL && error_set_is_empty(errors);
+}
+
 static struct error *add_root(struct site_finder *finder, uint32_t block)
 {
     uint32_t import = imported(finder, block);
     if (import == FLOW_NONE || is_stub(finder->image, &finder->image->blocks.items[block]))
         return NULL;
     finder->sites.calls++;
-    if (finder->callees[import] == 0)
+    if (finder->callees[import] == 0 || is_sure(finder->image, block, import))
         return NULL;
     struct root *root = ARRAY_ADD(&finder->roots);
     if (root == NULL)

@@ -7,6 +7,7 @@
 #include "profile/names.h"
 
 #include <string.h>
+#include <strings.h>
 
 static struct error *note_branch(struct follower *follower, const struct follow_path *path,
                                  struct split split)
@@ -129,12 +130,31 @@ struct error *follow_go_on(struct follower *follower, struct follow_path *path)
     return NULL;
 }
 
+// Whether a library's function is asked about the state of what it gets: PQstatus(), Ferror().
+// Those of the C library, like ferror(), want a file that is open.
+static bool asks_state(const struct flow_import *import)
+{
+    static const char *const ends[] = {"error", "errno", "errcode", "status"};
+    size_t size = strlen(import->name);
+    if (import->version != NULL && strncmp(import->version, "GLIBC_", 6) == 0)
+        return false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (size > end && strcasecmp(import->name + size - end, ends[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 // A function of another module is asked whether the result is a failure.
 static void ask(struct follower *follower, struct follow_path *path, uint32_t at, uint32_t callee)
 {
-    if (!flow_callee_is_import(callee) || path->used ||
-        follow_argument(follower, path) == ISA_NONE ||
-        !name_asks_validity(follower->image->imports.items[flow_callee_import(callee)].name))
+    uint8_t argument = follow_argument(follower, path);
+    if (!flow_callee_is_import(callee) || path->used || argument == ISA_NONE)
+        return;
+    const struct flow_import *import = &follower->image->imports.items[flow_callee_import(callee)];
+    if (!name_asks_validity(import->name) &&
+        (argument != follow_arguments[0] || !asks_state(import)))
         return;
     follower->outcome.called_on |= follow_not_told_apart(follower, path);
     follow_told_apart(follower, path, at, ~0ull, false);

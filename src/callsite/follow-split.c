@@ -141,6 +141,17 @@ static bool wants_positive(const struct follower *follower, const struct machine
     return number == 0 || number == 1;
 }
 
+// Below 1 is a way to say 0, which compilers like because it sets the carry flag.
+static bool is_zero_test(const struct follower *follower, const struct machine_flags *flags,
+                         enum isa_condition condition)
+{
+    int64_t number;
+    if (flags->kind != ISA_COMPARE || !is_unsigned(condition) ||
+        !content_constant(&follower->contents, flags->right, &number))
+        return false;
+    return number == ((condition & ~1u) == ISA_IF_B ? 1 : 0);
+}
+
 // if (getc(file) != 'V') …; if (strstr(line, word) == line) …: failures go where all other values
 // go, and a success may go the other way. With 0 code asks for something else, such as the end of a
 // file or the child.
@@ -155,8 +166,7 @@ static uint64_t sifted(const struct follower *follower, const struct machine_fla
     bool constant = content_constant(contents, left ? flags->right : flags->left, &number);
     if (split->equality)
         return !constant || number != 0 ? ~0ull : 0;
-    bool up_to = condition == ISA_IF_A || condition == ISA_IF_BE;
-    if (!constant || !left || !is_unsigned(condition) || number <= (up_to ? 0 : 1))
+    if (!constant || !left || !is_unsigned(condition) || is_zero_test(follower, flags, condition))
         return 0;
     return condition == ISA_IF_A || condition == ISA_IF_AE ? split->yes & ~split->no
                                                            : split->no & ~split->yes;
@@ -169,7 +179,8 @@ struct split follow_split(struct follower *follower, const struct follow_path *p
     struct machine machine = {.flags = path->machine.flags};
     struct machine_flags *flags = &machine.flags;
     const struct possible_results *possible = follower->possible;
-    split.one = split.equality || wants_positive(follower, flags, condition);
+    split.one = split.equality || wants_positive(follower, flags, condition) ||
+                is_zero_test(follower, flags, condition);
     if (flags->kind == ISA_COMPARE) {
         choose_examples(follower, flags, &split);
         bool limit =

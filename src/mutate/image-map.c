@@ -14,7 +14,7 @@ struct blob {
     struct image *image;
     struct map_header header;
     size_t start; // in the section, for errors
-    struct cursor functions, edges, candidates, strings;
+    struct cursor functions, edges, left_out, candidates, strings;
 };
 
 static struct error *blob_broken(const struct blob *blob, const char *what)
@@ -45,6 +45,7 @@ static struct error *open_blob(struct image *image, struct cursor *section, stru
     cursor_bytes(&whole, sizeof blob.header);
     blob.functions = part(&whole, blob.header.functions * sizeof(struct map_function));
     blob.edges = part(&whole, blob.header.edges * sizeof(uint64_t));
+    blob.left_out = part(&whole, blob.header.left_out * sizeof(struct map_left_out));
     blob.candidates = part(&whole, blob.header.candidates * sizeof(struct map_candidate));
     blob.strings = part(&whole, blob.header.strings);
     if (whole.failed || blob.header.strings == 0 ||
@@ -135,6 +136,33 @@ static struct error *read_functions(struct blob *blob)
     return NULL;
 }
 
+// `first`: the module's first function.
+static struct error *read_left_out(struct blob *blob, size_t first)
+{
+    struct image *image = blob->image;
+    for (uint32_t i = 0; i < blob->header.left_out; i++) {
+        struct map_left_out row;
+        cursor_copy(&blob->left_out, &row, sizeof row);
+        const struct image_left_out left_out = {
+            .function = first + row.function,
+            .type = text(blob, row.type),
+            .file = text(blob, row.file),
+            .detail = text(blob, row.detail),
+            .line = row.line,
+            .column = row.column,
+            .reason = row.reason,
+        };
+        if (blob->left_out.failed || left_out.type == NULL || left_out.file == NULL ||
+            left_out.detail == NULL || row.function >= blob->header.functions)
+            return blob_broken(blob, "a fault that makes no sense");
+        struct image_left_out *slot = ARRAY_ADD(&image->left_out);
+        if (slot == NULL)
+            return error_no_memory();
+        *slot = left_out;
+    }
+    return NULL;
+}
+
 // ---- all modules ----
 
 static int by_id(const void *a, const void *b)
@@ -184,7 +212,9 @@ struct error *image_read_map(struct image *image, struct cursor *cursor)
             return blob_broken(&blob, "an unknown way to decide");
         image->decide = blob.header.decide;
         image->modules++;
+        size_t first = image->functions.count;
         TRY(read_functions(&blob));
+        TRY(read_left_out(&blob, first));
     }
     return make_index(image);
 }

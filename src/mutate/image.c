@@ -207,6 +207,7 @@ void image_close(struct image *image)
     ARRAY_DEINIT(&image->segments);
     ARRAY_DEINIT(&image->functions);
     ARRAY_DEINIT(&image->candidates);
+    ARRAY_DEINIT(&image->left_out);
     ARRAY_DEINIT(&image->edges);
     ARRAY_DEINIT(&image->markers);
     ARRAY_DEINIT(&image->targets);

@@ -39,6 +39,13 @@ struct image_candidate {
     size_t copies; // places in the code that lead to it
 };
 
+struct image_left_out { // a fault that the source has, and the code has not
+    size_t function;
+    const char *type, *file, *detail;
+    uint32_t line, column;
+    uint32_t reason; // enum source_reason
+};
+
 struct image_marker {
     uint64_t address;
     size_t function;
@@ -61,6 +68,7 @@ struct image {
     ARRAY(struct image_segment) segments;
     ARRAY(struct image_function) functions;
     ARRAY(struct image_candidate) candidates;
+    ARRAY(struct image_left_out) left_out;
     ARRAY(uint64_t) edges;
     ARRAY(struct image_marker) markers; // by address
     ARRAY(struct mark_target) targets;

@@ -6,7 +6,8 @@
 //   ordeal_mark  where it is: one record per marker that survived, not loaded
 //   ordeal_twin  entries that lead to twins: struct twin_row, loaded but never touched
 //
-// A blob is a struct map_header, then map_function[], uint64_t edges[], map_candidate[], strings.
+// A blob is a struct map_header, then map_function[], uint64_t edges[], map_left_out[],
+// map_candidate[], strings.
 #ifndef ORDEAL_MUTATE_LAYOUT_H
 #define ORDEAL_MUTATE_LAYOUT_H
 
@@ -16,7 +17,7 @@
 #define MARK_SECTION "ordeal_mark"
 #define TWIN_SECTION "ordeal_twin"
 #define MAP_MAGIC    0x4d44524fu // "ORDM"
-#define MAP_VERSION  1u
+#define MAP_VERSION  2u
 
 enum map_decide { // how a candidate is chosen
     MAP_WORLDS,   // entries lead to twins with markers
@@ -41,7 +42,7 @@ struct map_header {
     uint32_t decide;
     uint32_t functions, edges, candidates, strings; // how many; bytes of strings
     uint32_t source;                                // string: the file that was compiled
-    uint32_t reserved;
+    uint32_t left_out;                              // how many
 };
 
 struct map_function {
@@ -58,6 +59,15 @@ struct map_candidate {
     uint32_t line, column;
     uint32_t block;
     uint32_t flags;
+    uint32_t reserved;
+};
+
+// A fault that the source has, and the code has not.
+struct map_left_out {
+    uint32_t function;           // which of the module's
+    uint32_t type, file, detail; // strings; detail: what is affected, as it is written
+    uint32_t line, column;
+    uint32_t reason; // enum source_reason (mutate/source-table.h)
     uint32_t reserved;
 };
 

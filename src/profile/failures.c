@@ -22,6 +22,7 @@ struct picture {
     bool pointer, wide, narrow;
     bool asks, compares;     // according to its name
     bool asks_error;         // likewise: its results are about an error that was before
+    bool releases;           // likewise: it gives something up
     bool measures;           // likewise: its result is a size, a number of things or a position
     bool other;              // a result that is not a constant
     bool zero, one;          // such a constant is a result
@@ -121,6 +122,7 @@ static struct picture picture_of(const struct summary *summary, unsigned hints, 
                               .asks = name_is_predicate(name),
                               .compares = name_is_comparison(name),
                               .asks_error = name_asks_error(name),
+                              .releases = name_releases(name),
                               .measures = name_is_measure(name)};
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         const struct return_outcome *outcome = &summary->outcomes.items[i];
@@ -248,10 +250,14 @@ static bool only_positive_gives(const struct picture *picture)
 
 static struct rating judge_zero(const struct picture *picture, const struct return_outcome *outcome)
 {
-    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0;
+    // Beside a number that was kept, zero stands for none, also where none was found for an error.
+    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0 &&
+                 after_failure(picture, 0, picture->narrow && picture->summary->kept);
     bool asks = picture->asks && !picture->wide; // with a pointer as the answer, it is a lookup
     bool error = sets_errno(outcome);
     if (picture->asks_error) // there was none
+        return (struct rating){20, FAILURE_NULL};
+    if (picture->releases && picture->other && !picture->narrow) // nothing is left
         return (struct rating){20, FAILURE_NULL};
     if (picture->pointer && picture->other)
         return (struct rating){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
@@ -281,10 +287,13 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
     return (struct rating){0, FAILURE_NULL};
 }
 
-// Whether codes have the number of a component in their upper half, the same for all.
+// Whether codes have the number of a component in their upper half, the same for all. If it is in
+// the highest byte, the codes may be large: those of system errors are.
 static bool has_source(const struct picture *picture, int64_t number)
 {
-    if (number > INT32_MAX || (number & 0xffff) > LARGEST_CODE || (number & 0xffff) == 0)
+    int64_t code = number & 0xffff;
+    bool high = number >> 24 != 0 && (number >> 16 & 0xff) == 0;
+    if (number > INT32_MAX || code == 0 || (code > LARGEST_CODE && !high))
         return false;
     for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
         const struct value *result = &picture->summary->outcomes.items[i].result;

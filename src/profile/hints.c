@@ -155,7 +155,7 @@ static unsigned from_callee(struct making *making, uint32_t callee, unsigned pas
         return 0;
     if (touched == UNTOUCHED)
         making->hints |= hints & HINT_FLOAT;
-    if (hints_say_void(hints) || (hints & HINT_PRINTS) != 0) {
+    if (hints_say_void(hints) || (hints & HINT_NEVER_USED) != 0) {
         making->nothing = true;
         return 0;
     }

@@ -80,6 +80,12 @@ bool name_reports_error(const char *name)
            !has_any_word(name, others, sizeof others / sizeof *others);
 }
 
+bool name_releases(const char *name)
+{
+    static const char *const words[] = {"unref", "free", "destroy", "delete", "release"};
+    return has_any_word(name, words, sizeof words / sizeof *words);
+}
+
 bool name_is_measure(const char *name)
 {
     static const char *const words[] = {"size", "length", "len",   "count",  "tell",  "offset",
@@ -112,10 +118,20 @@ bool name_never_fails(const char *name)
     return false;
 }
 
-bool name_prints(const char *name)
+bool name_is_never_used(const char *name)
 {
-    static const char *const names[] = {"printf", "fprintf", "__printf_chk", "__fprintf_chk",
-                                        "puts",   "putchar", "perror"};
+    static const char *const names[] = {"__fprintf_chk",
+                                        "__printf_chk",
+                                        "fprintf",
+                                        "perror",
+                                        "printf",
+                                        "pthread_cond_broadcast",
+                                        "pthread_cond_signal",
+                                        "pthread_mutex_unlock",
+                                        "pthread_rwlock_unlock",
+                                        "pthread_spin_unlock",
+                                        "putchar",
+                                        "puts"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;

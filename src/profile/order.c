@@ -147,8 +147,8 @@ static unsigned callee_hints(void *data, uint32_t callee)
     struct node node;
     const struct flow_image *image = asking->set->modules.items[asking->module].image;
     if (flow_callee_is_import(callee) &&
-        name_prints(image->imports.items[flow_callee_import(callee)].name))
-        return HINT_PRINTS | HINT_WORKS;
+        name_is_never_used(image->imports.items[flow_callee_import(callee)].name))
+        return HINT_NEVER_USED | HINT_WORKS;
     struct error *error = module_node(asking->set, asking->module, callee, &node);
     error_free(error);
     if (error != NULL || node.function == FLOW_NONE)

@@ -340,11 +340,54 @@ static bool takes_address(const struct flow_image *image, const struct flow_bloc
 {
     const struct isa_insn *insn = &image->insns.items[at];
     *ret_variable = (struct place){.kind = PLACE_STACK, .slot = stack};
-    if (insn->dst == ISA_FRAME || insn->dst == ISA_STACK)
+    if (insn->dst == ISA_STACK)
         return false;
     return insn->kind == ISA_COPY
-               ? insn->src == ISA_STACK && stack != FLOW_LOST
+               ? insn->src == ISA_STACK && insn->dst != ISA_FRAME && stack != FLOW_LOST
                : insn->kind == ISA_ADDRESS && place_of_memory(image, block, at, ret_variable);
+}
+
+static struct error *find_taken(struct search *search)
+{
+    const struct flow_image *image = search->image;
+    search->taken_known = true;
+    for (uint32_t f = search->function; f != FLOW_NONE; f = image->functions.items[f].next_part) {
+        const struct flow_function *range = &image->functions.items[f];
+        for (uint32_t b = range->first_block; b < range->first_block + range->block_count; b++) {
+            const struct flow_block *block = &image->blocks.items[b];
+            int32_t stack = block->stack, frame = block->frame;
+            for (uint32_t i = block->first; i < block->first + block->count; i++) {
+                struct place variable;
+                bool takes = takes_address(image, block, i, stack, &variable);
+                flow_move_stack(&image->insns.items[i], &stack, &frame);
+                int32_t *added = takes ? ARRAY_ADD(&search->taken) : NULL;
+                if (takes && added == NULL)
+                    return error_no_memory();
+                if (takes)
+                    *added = variable.slot;
+            }
+        }
+    }
+    return NULL;
+}
+
+// If the result is in a variable whose address is taken, perhaps far from here, it may be what the
+// callee stores there, which is unknown, or what was there.
+static struct error *give_up_taken(struct search *search, const struct search_state *state)
+{
+    if (state->result.state != TRACKED_PLACE || state->result.place.kind != PLACE_STACK)
+        return NULL;
+    if (!search->taken_known)
+        TRY(find_taken(search));
+    for (size_t i = 0; i < search->taken.count; i++) {
+        if (search->taken.items[i] != state->result.place.slot)
+            continue;
+        struct search_state other;
+        search_state_copy(&other, state);
+        tracked_set_other(&other.result);
+        return search_add_outcome(search, &other);
+    }
+    return NULL;
 }
 
 // A call may change a variable whose address was taken before it.
@@ -363,15 +406,8 @@ static struct error *forget_handed_over(struct search *search, struct search_sta
                 search_state_forget(state, k);
             else
                 k++;
-        // The result may be what the callee stores there, which is unknown, or what was there.
-        if (takes && tracked_in(&state->result, variable)) {
-            struct search_state other;
-            search_state_copy(&other, state);
-            tracked_set_other(&other.result);
-            TRY(search_add_outcome(search, &other));
-        }
     }
-    return NULL;
+    return give_up_taken(search, state);
 }
 
 // Whether nothing is known about a callee: it is called through a pointer, its library is missing,

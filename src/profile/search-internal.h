@@ -71,7 +71,9 @@ struct search {
     uint32_t function;
     struct summary *summary;
     ARRAY(struct search_state) work;
-    struct map seen; // hashes of states
+    struct map seen;      // hashes of states
+    ARRAY(int32_t) taken; // stack slots whose address the function takes somewhere
+    bool taken_known;     // `taken` is filled in
     uint64_t budget;
     bool errors; // the function may set errno
     bool coarse; // there are too many states, so conditions and effects are ignored from now on

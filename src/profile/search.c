@@ -15,6 +15,7 @@ static void search_deinit(struct search *search)
 {
     ARRAY_DEINIT(&search->work);
     map_deinit(&search->seen);
+    ARRAY_DEINIT(&search->taken);
 }
 
 static bool is_over(const struct search *search, const struct search_state *state)

@@ -4,11 +4,14 @@
 // so the hooks are ordinary functions that call the real one.
 #include "runtime/hooks.h"
 
+#include "runtime/credits.h"
+#include "runtime/descriptors.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"
 #include "runtime/journal.h"
 #include "runtime/memory.h"
 #include "runtime/module.h"
+#include "runtime/rows.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
 #include "runtime/slots.h"
@@ -143,6 +146,9 @@ static int hook_clone(int (*start)(void *), void *stack, int flags, void *argume
 {
     const int shares_memory = 0x100;
     if ((flags & shares_memory) != 0)
+        credits_threads_start();
+    descriptors_note_clone(flags);
+    if ((flags & shares_memory) != 0)
         runtime_single_threaded = &runtime_zero_byte;
     atomic_add(&runtime.forks, 1);
     return REAL(clone)(start, stack, flags, argument, parent_tid, tls, child_tid);
@@ -151,6 +157,7 @@ static int hook_clone(int (*start)(void *), void *stack, int flags, void *argume
 static int hook_pthread_create(void *thread, const void *attributes, void *(*start)(void *),
                                void *argument)
 {
+    credits_threads_start();
     uint32_t *busy = thread_announce(start, argument); // first member of the block
     if (busy == NULL)
         return REAL(pthread_create)(thread, attributes, start, argument);
@@ -436,7 +443,9 @@ static void *hook_popen(const char *command, const char *mode)
 #define EXIT_HOOK(name)                                                                            \
     static void hook_##name(int status)                                                            \
     {                                                                                              \
-        functions_publish();                                                                       \
+        thread_self();                                                                             \
+        functions_end();                                                                           \
+        rows_process_ends();                                                                       \
         REAL(name)(status);                                                                        \
     }
 EXIT_HOOK(_exit)
@@ -543,6 +552,10 @@ void hook_prepare(void)
         filter_add(cover_hooks, COVER_HOOKS);
     if (runtime.plan->variable_count != 0)
         filter_add(heap_hooks, HEAP_HOOKS);
+    if (descriptors_are_known()) {
+        filter_add(descriptor_hooks, DESCRIPTOR_HOOKS);
+        filter_add(&heap_hooks[HEAP_SYSCALL_HOOK], 1);
+    }
 }
 
 const struct hook *hook_find(const char *name)
@@ -563,5 +576,10 @@ const struct hook *hook_find(const char *name)
         hook = find_in(cover_hooks, COVER_HOOKS, name);
     if (hook == NULL && runtime.plan->variable_count != 0)
         hook = find_in(heap_hooks, HEAP_HOOKS, name);
+    if (hook == NULL && descriptors_are_known()) {
+        hook = find_in(descriptor_hooks, DESCRIPTOR_HOOKS, name);
+        if (hook == NULL)
+            hook = find_in(&heap_hooks[HEAP_SYSCALL_HOOK], 1, name);
+    }
     return hook;
 }

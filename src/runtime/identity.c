@@ -6,6 +6,7 @@
 
 #include "runtime/function.h"
 #include "runtime/record.h"
+#include "runtime/rows.h"
 #include "runtime/runtime.h"
 #include "runtime/system.h"
 
@@ -102,6 +103,8 @@ static void process_after_fork(void)
     runtime.process->number = process_number(pid, true);
     runtime.lineage = random_mix(runtime.lineage + runtime.forks);
     functions_after_fork();
+    rows_after_fork();
+    record_after_fork();
     runtime.process->key = random_mix(pid);
 }
 
@@ -113,6 +116,7 @@ struct thread *thread_renew(void)
         return self;
     bool first = self->process_key == 0;
     self->process_key = runtime.process->key;
+    rows_take();
     if (self->number == 0)
         self->number = atomic_add(&runtime.threads, 1) + 1;
     if (first && self->lineage == 0)
@@ -176,5 +180,8 @@ void *thread_begin(void *argument)
     runtime_thread.process_key = runtime.process->key;
     runtime_thread.start_sp = (uint64_t)__builtin_frame_address(0);
     atomic_store(&block->busy, 0);
-    return start(start_argument);
+    rows_take();
+    void *result = start(start_argument);
+    rows_thread_ends();
+    return result;
 }

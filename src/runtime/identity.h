@@ -6,14 +6,18 @@
 #include "runtime/runtime.h"
 
 struct thread {
-    uint64_t process_key; // whose thread this is; differs after a fork
-    uint64_t lineage;     // names the thread by its ancestry, the same in every run
+    uint64_t row; // offset of its row: rows.h; 0: it has none; assembly knows where this stands
+    struct record_table *record; // see record.c; NULL: none yet; likewise
+    uint64_t process_key;        // whose thread this is; differs after a fork
+    uint64_t lineage;            // names the thread by its ancestry, the same in every run
     uint64_t random;
     uint32_t number;
     uint32_t children; // threads it created
     uint32_t mutexes;
     uint32_t guard;                 // not 0: a plug-in is running, let everything through
     uint32_t since[WIRE_AFTER_MAX]; // 1 + calls since window i opened; 0 = never opened
+    uint32_t record_level;          // which size its table has
+    uint32_t record_growing;
     uint64_t start_sp;              // where the thread began; 0: not seen
     uint64_t stack_low, stack_high; // its own stack, once it was looked up
     uint64_t observed;              // frame of the call that is observed; 0: none
@@ -30,8 +34,6 @@ struct process {
     uint32_t crash_signal;
     uint32_t crash_done; // futex: 1: it is written
     uint32_t recorded;   // 1 + its number in the region's table of calls; 0: not yet known
-    uint32_t row;        // next of its rows there; at a multiple of WIRE_CALL_ROWS: it has none
-    uint32_t growing;    // a thread makes a larger table of them
 } __attribute__((aligned(64)));
 
 extern __thread struct thread runtime_thread; // through thread_self()

@@ -27,10 +27,11 @@ struct runtime {
     bool out_of_room; // some function got no slot or no rules
     const struct wire_rule *rules;
     const struct wire_instruction *code;
-    const struct wire_plan *plan;
+    uint64_t *row_counts; // of row 0, see rows.h; NULL: this program does without rows
     struct wire_region *region;
     struct wire_calls *calls; // NULL: calls are not recorded
 
+    const struct wire_plan *plan;
     const char *strings;
     struct wire_rule_state *rule_states;
     struct wire_pattern_state *pattern_states;

@@ -28,6 +28,9 @@ struct function *slot_make_function(struct stub_slot *slot);
 // Chooses the cheapest gate that lets no call of interest pass.
 void slot_refresh_gate(struct stub_slot *slot);
 void slots_refresh_gates(void);
+uint32_t slots_count(void);
+// NULL: not made yet.
+struct function *slot_function(const struct stub_slot *slot);
 
 // ---- bind.c ----
 

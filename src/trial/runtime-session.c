@@ -264,6 +264,9 @@ struct error *runtime_session_end(struct runtime_session *session, struct wire_v
         *ret_view = session->copy.view;
     } else {
         region_restore(region, region->map);
+        if (region->layout.counts != 0)
+            region_add_counts(region->map, region->layout.arena,
+                              (struct wire_counts *)((char *)region->map + region->layout.counts));
         TRY(region_check(region->map, region->layout.arena, region->path, ret_view));
     }
     rename_modules(&session->mapping, ret_view);

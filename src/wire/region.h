@@ -33,6 +33,9 @@
 #define WIRE_CALL_FUNCTIONS    1024
 #define WIRE_CALL_NAMES        2048 // a power of two
 #define WIRE_CALL_PROCESSES    4096
+#define WIRE_COUNT_ROWS        256 // threads that count their calls at the same time, and row 0
+#define WIRE_COUNT_SLOTS       512 // functions of a process that are counted so
+#define WIRE_COUNT_PATTERNS    2   // that take such a function
 #define WIRE_CACHE_MODULES     256 // a power of two, like the number of programs and of rows
 #define WIRE_CACHE_PROGRAMS    32
 #define WIRE_CACHE_PATH        248
@@ -98,6 +101,7 @@ struct wire_region {
     uint64_t preload;  // offset of a string: the value LD_PRELOAD must have in every process
     uint64_t file;     // offset of a string: path of this region's file
     uint64_t calls;    // offset of struct wire_calls; 0 when calls are not recorded
+    uint64_t counts;   // offset of struct wire_counts, behind the arena; 0 when there are no rules
     uint64_t coverage; // offset of a string: path of the coverage file; 0 when there is none
     uint64_t marks; // offset of uint32_t[mark_count]: for each module of the coverage file whether
                     // a process has loaded it, then for each block whether, or how often, it was
@@ -150,11 +154,11 @@ enum wire_outcome {
 };
 
 struct wire_rule_state {
-    uint64_t reached; // calls that got as far as this rule's function (at least; a killed process
-                      // may have made more)
+    uint64_t reached; // calls that got as far as this rule's function, besides those in wire_counts
     uint64_t fired;
-    uint32_t once; // 1: a rule with `once` has fired
-    uint32_t reserved;
+    uint32_t once;      // 1: a rule with `once` has fired
+    uint32_t uncounted; // not 0: there may have been more calls. Processes that have not yet added
+                        // theirs, and calls of threads that had no row
 };
 
 struct wire_pattern_state {
@@ -345,6 +349,22 @@ struct wire_cache {
         uint64_t row[3]; // a struct row of runtime/unwind.h
     } rows[WIRE_CACHE_ROWS];
 };
+
+// Calls of intercepted functions, counted by every thread in a row of its own. A reader adds them
+// to `reached` of the rules of the patterns that took the function.
+struct wire_counts {
+    uint32_t used; // no row above this was ever taken
+    uint32_t reserved;
+    uint64_t reserved2[WIRE_COUNT_ROWS - 1];
+    // Process and thread, as pid << 32 | tid, and more that runtime/count/rows.c knows. 0: the row
+    // is free. WIRE_COUNT_ENDED: its process is gone.
+    uint64_t owners[WIRE_COUNT_ROWS];
+    uint64_t counts[WIRE_COUNT_ROWS][WIRE_COUNT_SLOTS]; // on pages of their own; row 0 is no one's
+    struct wire_count_function {
+        uint32_t patterns[WIRE_COUNT_PATTERNS]; // 1 + number; 0: none
+    } functions[WIRE_COUNT_ROWS][WIRE_COUNT_SLOTS];
+};
+#define WIRE_COUNT_ENDED (1ull << 62)
 
 #define WIRE_KIND_LOOKED 0x8000u
 // Of rules that only watch, and have a condition: it held at a call, it did not.

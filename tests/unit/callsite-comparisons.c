@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define APART __attribute__((noinline, noclone, noipa))
@@ -68,6 +69,13 @@ APART int at_least_one(int name)
     return step((int)number);
 }
 
+APART int unless_failed(int failed, int fd)
+{
+    if (failed >= 0 && close(fd) < 0)
+        failed = -errno;
+    return step(failed);
+}
+
 // ---- what was asked for ----
 
 APART int certain_descriptor(int fd)
@@ -108,6 +116,20 @@ APART void to_end_of_line(FILE *file)
 {
     while (getc(file) != '\n')
         ;
+}
+
+// ---- system calls ----
+
+// It has no errors.
+APART int asks_pid(void)
+{
+    sink = (int)syscall(SYS_getpid);
+    return 3;
+}
+APART int asks_file(void)
+{
+    sink = (int)syscall(SYS_close, 3);
+    return 3;
 }
 
 // ---- wrappers ----

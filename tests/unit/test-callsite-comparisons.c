@@ -9,6 +9,8 @@ static const struct row rows[] = {
     {"below_signed", "snprintf", SITE_UNCHECKED, -1, SITE_CHECK_NONE},
     CHECKED("only_positive", "getppid"),
     CHECKED("at_least_one", "sysconf"),
+    CHECKED("unless_failed", "close"),
+    {"asks_file", "syscall", SITE_UNCHECKED, SITE_STORED_GLOBAL, SITE_CHECK_NONE},
     CHECKED("certain_descriptor", "dup2"),
     CHECKED("four_bytes", "recv"),
     {"behind_beginning", "strrchr", SITE_UNKNOWN, SITE_COMPARED, SITE_CHECK_NONE},
@@ -27,7 +29,8 @@ static const struct row rows[] = {
 };
 
 // What these call returns no failure.
-static const char *const without_sites[] = {"calls_notes", "uses_must", "uses_converted"};
+static const char *const without_sites[] = {"calls_notes", "uses_must", "uses_converted",
+                                            "asks_pid"};
 
 static unsigned check_with(const char *compiler, const char *directory)
 {

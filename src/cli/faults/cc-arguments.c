@@ -22,14 +22,10 @@ static bool asks_for_debug(const char *text)
     return strncmp(text, "-g", 2) == 0;
 }
 
-static void scan_response_file(const char *path, unsigned depth, struct cc_arguments *found);
-
 // The last of -gX and -g0 decides, and likewise for -flto.
-static void scan_argument(const char *text, unsigned depth, struct cc_arguments *found)
+static void scan_argument(const char *text, struct cc_arguments *found)
 {
-    if (*text == '@')
-        scan_response_file(text + 1, depth + 1, found);
-    else if (strcmp(text, "-g0") == 0)
+    if (strcmp(text, "-g0") == 0)
         found->debug = false;
     else if (asks_for_debug(text))
         found->debug = true;
@@ -58,21 +54,56 @@ static char *next_word(char **rest)
     return word;
 }
 
-static void scan_response_file(const char *path, unsigned depth, struct cc_arguments *found)
+// ---- response files ----
+
+static struct error *add_argument(struct cc_list *list, const char *text, unsigned depth);
+
+static struct error *add_response_file(struct cc_list *list, const char *path, unsigned depth)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     struct error *error = depth <= DEEPEST ? buffer_read_regular(path, LARGEST_FILE, &text) : NULL;
     error_free(error);
     if (error != NULL || text.data == NULL)
-        return;
+        return NULL; // the compiler will report it
     char *rest = text.data;
     for (char *word; (word = next_word(&rest)) != NULL;)
-        scan_argument(word, depth, found);
+        TRY(add_argument(list, word, depth));
+    return NULL;
+}
+
+static struct error *add_argument(struct cc_list *list, const char *text, unsigned depth)
+{
+    if (*text == '@')
+        return add_response_file(list, text + 1, depth + 1);
+    char **slot = ARRAY_ADD(&list->items);
+    char *copy = arena_copy(&list->arena, text, strlen(text));
+    if (slot == NULL || copy == NULL)
+        return error_no_memory();
+    *slot = copy;
+    return NULL;
+}
+
+struct error *cc_list_expand(char *const *arguments, struct cc_list *ret_list)
+{
+    _cleanup_(cc_list_deinit) struct cc_list list = {0};
+    for (; *arguments != NULL; arguments++)
+        TRY(add_argument(&list, *arguments, 0));
+    if (ARRAY_ADD(&list.items) == NULL)
+        return error_no_memory();
+    *ret_list = list;
+    list = (struct cc_list){0};
+    return NULL;
+}
+
+void cc_list_deinit(struct cc_list *list)
+{
+    ARRAY_DEINIT(&list->items);
+    arena_deinit(&list->arena);
 }
 
 void cc_arguments_scan(char *const *arguments, struct cc_arguments *ret_found)
 {
     *ret_found = (struct cc_arguments){0};
     for (; *arguments != NULL; arguments++)
-        scan_argument(*arguments, 0, ret_found);
+        scan_argument(*arguments, ret_found);
 }

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/faults/cc-arguments.h"
+#include "cli/faults/cc-source.h"
 #include "trial/program.h"
 
 #include <errno.h>
@@ -150,11 +151,14 @@ static struct error *run(const struct settings *settings, char **operands, bool 
 {
     _cleanup_free_ char *plugin = NULL, *compiler = NULL, *load = NULL, *use = NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};
+    _cleanup_(cc_list_deinit) struct cc_list list = {0};
     struct cc_arguments found;
-    cc_arguments_scan(operands, &found);
+    TRY(cc_list_expand(operands, &list));
+    cc_arguments_scan(list.items.items, &found);
     TRY(put_options(settings, &found, &text));
     TRY(find_compiler(cxx, &compiler));
     TRY(find_plugin(&plugin));
+    TRY(cc_look_at_sources(compiler, list.items.items, settings->types, settings->skip, &text));
     if (asprintf(&load, "-fplugin=%s", plugin) < 0)
         return load = NULL, error_no_memory();
     if (asprintf(&use, "-fpass-plugin=%s", plugin) < 0)

@@ -19,7 +19,7 @@ struct settings {
     struct option_list types, files, functions;
     const char *output, *binary, *counts;
     struct option_number process;
-    bool json, all, enabled, executed;
+    bool json, all, enabled, executed, left_out;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
@@ -35,6 +35,8 @@ static const struct option options[] = {
      "list only those in code that was executed when 'ordeal fidelity --keep DIR' counted",
      FIELD(counts)},
     {"all", 'a', OPTION_FLAG, NULL, "list also those that have no code", FIELD(all)},
+    {"left-out", 0, OPTION_FLAG, NULL,
+     "list faults that the sources have and the program has not, and why", FIELD(left_out)},
     {"json", 0, OPTION_FLAG, NULL, "print as JSON, one line for each", FIELD(json)},
     {"output", 'o', OPTION_FILE, "FILE", "leave the program as it is and write a changed copy",
      FIELD(output)},
@@ -57,6 +59,8 @@ static struct error *put_list(const struct settings *settings, struct image *ima
                                          .all = settings->all,
                                          .only_enabled = settings->enabled,
                                          .executed = executed};
+    if (settings->left_out)
+        return faults_put_left_out(image, &filter, settings->json, text);
     TRY(image_enabled(image, &enabled));
     return settings->json ? faults_put_json(image, &filter, enabled, text)
                           : faults_put_table(image, &filter, enabled, text);

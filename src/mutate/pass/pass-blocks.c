@@ -90,6 +90,7 @@ static void add_clone(struct pass *pass, struct block_work *work, size_t number)
         .context = pass->context,
         .module = pass->module,
         .random = pass_random(work->subject->id + pass_random(number)),
+        .place = &candidate->place,
     };
     LLVMPositionBuilderBefore(edit.builder, copy);
     LLVMSetInstDebugLocation(edit.builder, copy);
@@ -233,6 +234,7 @@ void pass_instrument(struct pass *pass, struct pass_function *subject)
     if (subject->skipped || (subject->candidates.count == 0 && subject->twin == NULL))
         return;
     LLVMValueRef code = subject->twin != NULL ? subject->twin : subject->function;
+    pass_prepare_source(pass, subject, code);
     pass_drop_forbidden(code);
     // In pristine code, keep the layout only where code is to be small, so that it costs as little
     // as possible. Other code is hardly at risk, since its blocks are merged less often.

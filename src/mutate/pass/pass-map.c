@@ -4,6 +4,7 @@
 #include "mutate/pass/pass.h"
 
 #include "base/hash.h"
+#include "mutate/model.h"
 
 #include <string.h>
 
@@ -50,6 +51,7 @@ static struct map_header make_header(struct pass *pass)
     for (size_t i = 0; i < pass->functions.count; i++) {
         header.edges += (uint32_t)pass->functions.items[i].edges.count;
         header.candidates += (uint32_t)pass->functions.items[i].candidates.count;
+        header.left_out += (uint32_t)pass->functions.items[i].left_out.count;
     }
     return header;
 }
@@ -94,6 +96,24 @@ static void write_candidates(struct pass *pass, const struct pass_function *subj
     }
 }
 
+static void write_left_out(struct pass *pass, uint32_t function, struct buffer *blob)
+{
+    const struct pass_function *subject = &pass->functions.items[function];
+    for (size_t i = 0; i < subject->left_out.count; i++) {
+        const struct pass_left_out *left_out = &subject->left_out.items[i];
+        const struct map_left_out row = {
+            .function = function,
+            .type = pass_intern(pass, model_types[left_out->kind].name),
+            .file = left_out->file,
+            .detail = left_out->detail,
+            .line = left_out->line,
+            .column = left_out->column,
+            .reason = left_out->reason,
+        };
+        pass_must(buffer_append(blob, &row, sizeof row));
+    }
+}
+
 void pass_write_section(struct pass *pass, const char *name, const struct buffer *blob)
 {
     struct buffer text = {0};
@@ -119,6 +139,8 @@ void pass_write_map(struct pass *pass)
     for (size_t i = 0; i < pass->functions.count; i++)
         pass_must(buffer_append(&blob, pass->functions.items[i].edges.items,
                                 8 * pass->functions.items[i].edges.count));
+    for (size_t i = 0; i < pass->functions.count; i++)
+        write_left_out(pass, (uint32_t)i, &blob);
     for (size_t i = 0; i < pass->functions.count; i++)
         write_candidates(pass, &pass->functions.items[i], &blob);
     pass_must(buffer_align(&pass->strings, 8));

@@ -3,6 +3,7 @@
 #include "mutate/pass/pass.h"
 
 #include "base/cleanup.h"
+#include "mutate/pass/source.h"
 #include "mutate/pass/types.h"
 
 #include <dlfcn.h>
@@ -90,6 +91,8 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
         options->counters = true;
     else if (strcmp(name, "plugin") == 0)
         load_types(options, value);
+    else if (strcmp(name, "table") == 0)
+        options->table = value;
     else if (strcmp(name, "skip") == 0)
         options->skip = value;
     else if (strcmp(name, "types") == 0)
@@ -101,6 +104,7 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
 void pass_options_parse(const char *text, struct pass_options *ret_options)
 {
     *ret_options = (struct pass_options){.limit = 2000, .seed = 1};
+    field_types_fill();
     for (size_t i = 0; fault_types[i] != NULL; i++)
         add_type(ret_options, fault_types[i]);
     char *copy = ret_options->text = strdup(text);

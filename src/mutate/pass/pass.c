@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "mutate/pass/shim.h"
+#include "mutate/pass/source.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
@@ -94,12 +95,14 @@ static void deinit(struct pass *pass)
 {
     for (size_t i = 0; i < pass->functions.count; i++) {
         ARRAY_DEINIT(&pass->functions.items[i].candidates);
+        ARRAY_DEINIT(&pass->functions.items[i].left_out);
         ARRAY_DEINIT(&pass->functions.items[i].edges);
     }
     ARRAY_DEINIT(&pass->functions);
     pass_options_deinit(&pass->options);
     buffer_deinit(&pass->strings);
     map_deinit(&pass->interned);
+    source_rows_free(pass->rows);
     free(pass->sorted);
 }
 
@@ -128,6 +131,8 @@ static bool is_skipped(const struct pass *pass)
 
 static void instrument(struct pass *pass)
 {
+    if (pass->options.table != NULL)
+        pass->rows = source_rows_read(pass, pass->options.table);
     pass_find(pass);
     if (pass->functions.count == 0)
         return;

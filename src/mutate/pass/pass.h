@@ -24,12 +24,30 @@ struct pass_options {
     bool lto;         // the optimiser will see other modules, too
     bool strip_debug; // line tables were made for the map alone
     bool counters;
+    const char *table; // file with the faults of the source, or NULL
     ARRAY(const struct fault_type *) types;
 };
 // Text as `ordeal cc` makes it: "decide=worlds;clones=4;seed=1;lto". Ends the compiler if it is
 // wrong.
 void pass_options_parse(const char *text, struct pass_options *ret_options);
 void pass_options_deinit(struct pass_options *options);
+
+// What the faults of the source need besides an instruction.
+struct pass_place {
+    LLVMValueRef instruction;
+    LLVMValueRef resume;      // where the code goes on instead; or NULL
+    LLVMValueRef value;       // what is a constant instead; or NULL
+    LLVMBasicBlockRef target; // the block that `resume` begins, in the code that is instrumented
+    const char *other;        // name of another variable's memory; or NULL
+    uint32_t how, flags;      // enum source_how, source_flag
+    uint32_t number;          // of the mark on `resume`
+};
+// A fault of the source that is none in the module.
+struct pass_left_out {
+    uint32_t kind, reason; // enum model_kind, source_reason
+    uint32_t file, detail; // strings of the map
+    uint32_t line, column;
+};
 
 struct pass_candidate {
     const struct fault_type *type;
@@ -40,6 +58,7 @@ struct pass_candidate {
     bool chosen;
     bool idle;                // its mistake makes no difference
     LLVMValueRef instruction; // in the code that is instrumented
+    struct pass_place place;  // of a fault of the source
 };
 
 struct pass_function {
@@ -52,6 +71,7 @@ struct pass_function {
     uint64_t id, name_key;
     uint32_t blocks;
     ARRAY(struct pass_candidate) candidates;
+    ARRAY(struct pass_left_out) left_out;
     ARRAY(uint64_t) edges;
 };
 
@@ -67,8 +87,10 @@ struct pass {
     ARRAY(struct pass_function) functions;
     struct pass_lookup *sorted;
     size_t sorted_count;
-    struct buffer strings; // of the map; offset 0 is the empty string
-    struct map interned;   // by a text's hash: offsets into `strings`
+    struct buffer strings;    // of the map; offset 0 is the empty string
+    struct map interned;      // by a text's hash: offsets into `strings`
+    unsigned no_sanitize;     // marks what a sanitizer adds
+    struct source_rows *rows; // faults of the source; NULL if nobody looked
 };
 
 // Ends the compiler on an error.
@@ -96,6 +118,9 @@ uint32_t pass_detail(struct pass *pass, LLVMValueRef instruction);
 // Makes twins and redirects calls among them; then makes the entries that lead to them.
 void pass_make_twins(struct pass *pass);
 void pass_make_entries(struct pass *pass);
+// Prepares a function for the faults of the source: blocks begin where they go on. Comes first of
+// all changes to the code that is instrumented.
+void pass_prepare_source(struct pass *pass, struct pass_function *subject, LLVMValueRef code);
 // Puts markers and faulty clones of blocks into a function's twin, or into the function.
 void pass_instrument(struct pass *pass, struct pass_function *subject);
 // The variable that decides in the variable mode.

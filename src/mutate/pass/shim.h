@@ -32,6 +32,9 @@ bool shim_same_code(LLVMBasicBlockRef block, LLVMBasicBlockRef clone);
 // that no value is needed across a cut.
 void shim_cut(LLVMBasicBlockRef block, unsigned size);
 
+// Makes an instruction the first of its block; returns the block.
+LLVMBasicBlockRef shim_begin_block(LLVMValueRef instruction);
+
 // Makes the code generator keep the order of a function's blocks; with `only_small`, only if the
 // function is optimised for size.
 void shim_keep_layout(LLVMValueRef function, bool only_small);

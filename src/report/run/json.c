@@ -82,6 +82,7 @@ static void add_rules(struct page *page)
             continue;
         json_add_integer(&page->builder, rule, "reached", view->rule_states[i].reached);
         json_add_integer(&page->builder, rule, "fired", view->rule_states[i].fired);
+        json_add_bool(&page->builder, rule, "exact", view->rule_states[i].uncounted == 0);
     }
 }
 

@@ -393,11 +393,12 @@ static struct error *put_rule(struct page *page, uint32_t index)
     }
     TRY(paint(page, PLAIN));
     TRY(text_put(&page->text, wire_view_string(view, view->rules[index].text), SIZE_MAX, 0));
+    const char *at_least = counts->uncounted != 0 ? "at least " : "";
     if (state == RULE_FIRED)
-        PUT(page, "  (%llu of %llu %s)", (unsigned long long)counts->fired,
+        PUT(page, "  (%llu of %s%llu %s)", (unsigned long long)counts->fired, at_least,
             (unsigned long long)counts->reached, counts->reached == 1 ? "call" : "calls");
     if (state == RULE_REACHED)
-        PUT(page, "  (%llu %s)", (unsigned long long)counts->reached,
+        PUT(page, "  (%s%llu %s)", at_least, (unsigned long long)counts->reached,
             counts->reached == 1 ? "call" : "calls");
     PUT(page, "\n");
     return NULL;

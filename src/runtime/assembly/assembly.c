@@ -17,6 +17,7 @@ SAME(ASM_SLOT_ORIGINAL, offsetof(struct stub_slot, original));
 SAME(ASM_SLOT_GATE, offsetof(struct stub_slot, gate));
 SAME(ASM_SLOT_LOW, offsetof(struct stub_slot, low));
 SAME(ASM_SLOT_LENGTH, offsetof(struct stub_slot, length));
+SAME(ASM_SLOT_NEXT, offsetof(struct stub_slot, next));
 
 SAME(ASM_FRAME_R15, offsetof(struct call_frame, r15));
 SAME(ASM_FRAME_R14, offsetof(struct call_frame, r14));

@@ -7,6 +7,7 @@
 // that the target makes itself are not seen; there the fault is caught, and the read has failed.
 #include "runtime/memory.h"
 
+#include "runtime/descriptors.h"
 #include "runtime/hooks.h"
 #include "runtime/runtime.h"
 #include "runtime/system.h"
@@ -268,6 +269,7 @@ static long hook_syscall(long number, long a, long b, long c, long d, long e, lo
         number == __NR_madvise || number == __NR_mremap || number == __NR_mmap ||
         number == __NR_brk || number == __NR_shmat || number == __NR_remap_file_pages)
         heap_forget();
+    descriptors_note_call(number);
     return REAL(syscall)(number, a, b, c, d, e, f);
 }
 
