@@ -85,6 +85,7 @@
 #define ASM_DECIDE_LONG_DOUBLE 3
 #define ASM_DECIDE_COMPLEX     4
 #define ASM_DECIDE_PERFORM     5
+#define ASM_DECIDE_AS_IS       6
 
 // struct record_table and struct record_entry
 #define ASM_TABLE_MASK    0

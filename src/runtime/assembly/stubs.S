@@ -196,6 +196,8 @@ runtime_gate_rest:
         jmp     *%r11
         .cfi_restore_state
 1:      je      4f
+        cmp     $ASM_DECIDE_AS_IS, %eax
+        je      3f
         cmp     $ASM_DECIDE_FLOATING, %eax
         je      2f
         cmp     $ASM_DECIDE_COMPLEX, %eax
@@ -237,11 +239,14 @@ runtime_gate_rest:
         mov     PADDING + ASM_FRAME_R10(%rbp), %r10
         mov     PADDING + ASM_FRAME_TARGET(%rbp), %r11
         call    *%r11
-        emms                            # forgets a long double that it may have returned
         mov     %rbp, %rsp
         lea     PADDING(%rbp), %rdi
+        mov     %rax, %rsi              # what it returned; the second half is in rdx
         call    runtime_performed
-        mov     %rbp, %rsp
+        cmp     $ASM_DECIDE_AS_IS, %eax
+        je      9f
+        emms                            # forgets a long double that it may have returned
+9:      mov     %rbp, %rsp
         mov     PADDING + ASM_FRAME_RBP(%rbp), %rbp
         .cfi_restore %rbp
         .cfi_def_cfa %rsp, PADDING + ASM_FRAME_STACK
