@@ -100,16 +100,36 @@ static int differ(int a, int b)
 }
 
 static bool find_operands(const struct machine_flags *flags, const struct contents *contents,
-                          unsigned lane, int64_t *ret_left, int64_t *ret_right)
+                          unsigned lane, bool is_sign, int64_t *ret_left, int64_t *ret_right)
 {
     *ret_left = *ret_right = 0;
     bool left = content_number(contents, flags->left, lane, ret_left);
     bool right =
         flags->kind == ISA_NEGATE || content_number(contents, flags->right, lane, ret_right);
+    // if (r >= 0 && f() < 0) is compiled as a sign of ~r & f(): r is taken for success.
+    if ((flags->kind == ISA_TEST || flags->kind == ISA_AND) && left != right && is_sign) {
+        *(left ? ret_right : ret_left) = -1;
+        return content_derived(contents, left ? flags->left : flags->right);
+    }
     if (flags->kind == ISA_OR) // what was gathered before is taken for success: content_apply()
         return (left && content_derived(contents, flags->left)) ||
                (right && content_derived(contents, flags->right)) || (left && right);
     return left && right;
+}
+
+// No unsigned number is below 0. So NULL is not above any pointer, and no pointer is below NULL.
+static int compare_with_zero(const struct machine_flags *flags, const struct contents *contents,
+                             enum isa_condition condition, unsigned lane)
+{
+    int64_t number;
+    bool below = (condition & ~1u) == ISA_IF_B, below_or_equal = (condition & ~1u) == ISA_IF_BE;
+    if (flags->kind != ISA_COMPARE || (!below && !below_or_equal))
+        return -1;
+    if (!content_number(contents, below ? flags->right : flags->left, lane, &number) ||
+        number_unsigned(number, flags->width) != 0)
+        return -1;
+    bool holds = below_or_equal;
+    return (condition & 1) == 0 ? holds : !holds;
 }
 
 int machine_condition(const struct machine *machine, const struct contents *contents,
@@ -118,9 +138,12 @@ int machine_condition(const struct machine *machine, const struct contents *cont
     int64_t left, right;
     struct bits bits;
     int holds;
-    if (condition >= ISA_IF_UNKNOWN || machine->flags.kind == ISA_OTHER ||
-        !find_operands(&machine->flags, contents, lane, &left, &right) ||
-        !find_bits(&machine->flags, left, right, &bits))
+    if (condition >= ISA_IF_UNKNOWN || machine->flags.kind == ISA_OTHER)
+        return -1;
+    bool is_sign = (condition & ~1u) == ISA_IF_S;
+    if (!find_operands(&machine->flags, contents, lane, is_sign, &left, &right))
+        return compare_with_zero(&machine->flags, contents, condition, lane);
+    if (!find_bits(&machine->flags, left, right, &bits))
         return -1;
     switch (condition & ~1u) {
     case ISA_IF_O:

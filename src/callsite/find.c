@@ -9,6 +9,7 @@
 #include "callsite/judge.h"
 #include "callsite/reaching.h"
 #include "callsite/recovery.h"
+#include "profile/system-calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,14 @@
 #define MOST_CALLERS    12  // looked at when a function returns the result
 #define DEEPEST_CHECK   2
 #define MOST_VOTES      100
+#define FIRST_ARGUMENT  5 // rdi
 
 struct root { // a call whose result is to be followed
     uint32_t block;
     uint32_t callee; // index in sites.callees
     uint32_t wrapper, inner, depth;
     bool tail;
+    bool handled; // by the wrapper, before it returns them
     uint64_t known, failures;
     int64_t numbers[CONTENT_LANES];
 };
@@ -114,13 +117,26 @@ static bool is_stub(const struct flow_image *image, const struct flow_block *blo
            block->first >= function->first_insn;
 }
 
+// syscall(SYS_getpid): whether the system call asked for has no errors.
+static bool is_sure(const struct flow_image *image, uint32_t number, uint32_t import)
+{
+    const struct flow_block *block = &image->blocks.items[number];
+    if (strcmp(image->imports.items[import].name, "syscall") != 0)
+        return false;
+    struct reaching_value asked = reaching_value_find(
+        image, number, block->first + block->count - 1, place_register(FIRST_ARGUMENT));
+    const struct error_set *errors =
+        asked.kind == REACHING_NUMBER ? system_call_errors(NULL, asked.number) : NULL;
+    return errors != NULL && error_set_is_empty(errors);
+}
+
 static struct error *add_root(struct site_finder *finder, uint32_t block)
 {
     uint32_t import = imported(finder, block);
     if (import == FLOW_NONE || is_stub(finder->image, &finder->image->blocks.items[block]))
         return NULL;
     finder->sites.calls++;
-    if (finder->callees[import] == 0)
+    if (finder->callees[import] == 0 || is_sure(finder->image, block, import))
         return NULL;
     struct root *root = ARRAY_ADD(&finder->roots);
     if (root == NULL)
@@ -226,25 +242,40 @@ static struct error *check_callers(struct site_finder *finder, const struct chai
     return NULL;
 }
 
-// A result that was stored in a variable may be checked wherever the variable is used.
+// The variable or member that an instruction stores the result in, as compared_globals_has() names
+// it.
+static bool stored_in(const struct isa_insn *insn, enum site_use use, uint64_t *ret_address)
+{
+    if (insn->kind != ISA_STORE || insn->index != ISA_NONE)
+        return false;
+    bool global = insn->base == ISA_PC;
+    *ret_address =
+        global ? (uint64_t)insn->displacement : compared_member(insn->displacement, insn->width);
+    return use == SITE_STORED_GLOBAL ? global : use == SITE_STORED_ELSEWHERE && !global;
+}
+
+// A result that was stored in a variable or a structure may be checked wherever that is used.
 static struct error *look_at_variable(struct site_finder *finder, struct site *site)
 {
     const struct flow_image *image = finder->image;
     uint32_t at = flow_insn_at(image, site->use_address);
-    if (site->class != SITE_UNCHECKED || site->use != SITE_STORED_GLOBAL || at == FLOW_NONE ||
-        image->insns.items[at].base != ISA_PC)
+    uint64_t address;
+    if (site->class != SITE_UNCHECKED || at == FLOW_NONE ||
+        !stored_in(&image->insns.items[at], site->use, &address))
         return NULL;
     TRY(compared_globals_find(image, &finder->globals));
     const struct site_callee *callee = &finder->sites.callees.items[site->callee];
     for (size_t i = 0; i < callee->count; i++) {
-        uint64_t address = (uint64_t)image->insns.items[at].displacement;
-        bool negative = callee->codes[i] < 0; // then a comparison of the sign is one, too
+        // A comparison of the sign is one, too, if the number keeps it when it is stored.
+        bool negative = callee->codes[i] < 0 && callee->codes[i] == (int32_t)callee->codes[i];
         if (!compared_globals_has(&finder->globals, address, callee->codes[i]) &&
             !(negative && compared_globals_has(&finder->globals, address, 0)))
             return NULL;
     }
     site->class = SITE_UNKNOWN;
-    site->reason = "stored in a variable that is compared elsewhere";
+    site->reason = site->use == SITE_STORED_GLOBAL
+                       ? "stored in a variable that is compared elsewhere"
+                       : "stored in a structure whose member is compared elsewhere";
     return NULL;
 }
 
@@ -261,6 +292,23 @@ static struct error *judge_without_result(struct site_finder *finder, const stru
         site->role = SITE_ROLE_NONE;
     judge_paths(site, &outcome, root->failures);
     return look_at_variable(finder, site);
+}
+
+// Whether a function that checks the result itself also returns it. If not, what is in the register
+// when it returns is a leftover.
+static struct error *is_result_wanted(struct site_finder *finder, const struct root *root,
+                                      const struct follow_outcome *outcome, bool *ret_wanted)
+{
+    const struct chain chain = {.function = finder->image->blocks.items[root->block].function};
+    struct follow_outcome returned = *outcome;
+    struct caller_checks checks = {0};
+    returned.returned_not_told_apart = outcome->returned_same & root->failures;
+    *ret_wanted = !callers_get_no_result(finder->image, chain.function);
+    if (!*ret_wanted)
+        return NULL;
+    TRY(check_callers(finder, &chain, root->callee, &returned, &checks));
+    *ret_wanted = checks.callers == 0 || checks.used != 0;
+    return NULL;
 }
 
 // A function that passes failures on is a wrapper: its callers are sites, too.
@@ -287,6 +335,7 @@ static struct error *expand(struct site_finder *finder, uint32_t function, const
                               .inner = inner,
                               .depth = from->depth + 1,
                               .tail = finder->image->blocks.items[block].end == FLOW_TAIL,
+                              .handled = from->handled || outcome->handled,
                               .known = outcome->returned_known,
                               .failures = outcome->returned_same & from->failures};
         memcpy(root->numbers, outcome->returned_numbers, sizeof root->numbers);
@@ -360,6 +409,10 @@ static struct error *follow_root(struct site_finder *finder, struct root root)
                           .wrapper = root.wrapper,
                           .inner = root.inner};
     judge_paths(site, &outcome, root.failures);
+    if (root.handled && site->class == SITE_UNCHECKED && site->use == SITE_IGNORED) {
+        site->class = SITE_UNKNOWN;
+        site->reason = "the function called handles the failure before it returns it";
+    }
     TRY(look_at_variable(finder, site));
     if (finder->sites.callees.items[root.callee].success == SITE_SUCCESS_NEVER) {
         site->class = SITE_CHECKED;
@@ -377,7 +430,13 @@ static struct error *follow_root(struct site_finder *finder, struct root root)
         site = &finder->sites.items.items[number];
         if (checks.callers != 0 ? checks.used == 0 : callers_get_no_result(image, block->function))
             return judge_without_result(finder, &root, site);
-        judge_by_callers(site, &checks);
+        judge_by_callers(site, &checks,
+                         finder->sites.callees.items[root.callee].success == SITE_SUCCESS_POINTER);
+    } else if (site->role == SITE_ROLE_PASSES) {
+        bool wanted;
+        TRY(is_result_wanted(finder, &root, &outcome, &wanted));
+        site = &finder->sites.items.items[number];
+        site->role = wanted ? SITE_ROLE_PASSES : SITE_ROLE_NONE;
     }
     if (finder->sites.items.items[number].role == SITE_ROLE_PASSES)
         return expand(finder, block->function, &root, &outcome, number);
@@ -451,6 +510,34 @@ static struct error *vote(struct site_finder *finder)
     return NULL;
 }
 
+static bool is_of_c_library(const struct site_callee *callee)
+{
+    return callee->version != NULL && strncmp(callee->version, "GLIBC_", 6) == 0;
+}
+
+// A function that returns a pointer is called for it. If all calls ignore the result, then it has
+// none, and the pointer is what its code leaves in the register.
+static struct error *doubt_pointers(struct sites *sites)
+{
+    _cleanup_free_ uint8_t *used = calloc(sites->callees.count + 1, 1);
+    if (used == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < sites->items.count; i++)
+        if (sites->items.items[i].class != SITE_UNCHECKED ||
+            sites->items.items[i].use != SITE_IGNORED)
+            used[sites->items.items[i].callee] = 1;
+    for (size_t i = 0; i < sites->items.count; i++) {
+        struct site *site = &sites->items.items[i];
+        const struct site_callee *callee = &sites->callees.items[site->callee];
+        if (callee->success != SITE_SUCCESS_POINTER || is_of_c_library(callee) ||
+            used[site->callee])
+            continue;
+        site->class = SITE_UNKNOWN;
+        site->reason = "no call of the program looks at the result: there may be none";
+    }
+    return NULL;
+}
+
 struct error *sites_find(const struct flow_image *image, const struct sites_context *context,
                          struct sites *ret_sites)
 {
@@ -468,6 +555,7 @@ struct error *sites_find(const struct flow_image *image, const struct sites_cont
     TRY(vote(&finder));
     for (size_t i = 0; i < finder.roots.count; i++)
         TRY(follow_root(&finder, finder.roots.items[i]));
+    TRY(doubt_pointers(&finder.sites));
     TRY(sort_sites(&finder.sites));
     *ret_sites = finder.sites;
     finder.sites = (struct sites){0};

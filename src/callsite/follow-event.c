@@ -84,8 +84,7 @@ void follow_used(struct follower *follower, struct follow_path *path, uint32_t a
     outcome->passed_to = FLOW_NONE;
 }
 
-// Whether a function accepts a failed result without harm.
-static bool is_harmless(const struct flow_image *image, uint32_t callee)
+bool follow_is_harmless(const struct flow_image *image, uint32_t callee)
 {
     return flow_callee_is_import(callee) &&
            strcmp(image->imports.items[flow_callee_import(callee)].name, "free") == 0;
@@ -122,17 +121,41 @@ static void note_passed(struct follower *follower, const struct follow_path *pat
             note_reached(follower, key, SITE_PASSED, true, false);
 }
 
+// Whether a content only says which way a comparison went: f(n == 2). It has two values, for more
+// results than two.
+static bool is_truth(const struct contents *contents, uint16_t content)
+{
+    int64_t first, other, number;
+    bool two = false;
+    if (contents->lanes < 3 || !content_number(contents, content, 0, &first))
+        return false;
+    for (unsigned i = 1; i < contents->lanes; i++) {
+        if (!content_number(contents, content, i, &number) ||
+            (two && number != first && number != other))
+            return false;
+        if (number != first) {
+            other = number;
+            two = true;
+        }
+    }
+    return true;
+}
+
 void follow_passed(struct follower *follower, struct follow_path *path, uint32_t at,
                    uint32_t callee)
 {
     struct follow_outcome *outcome = &follower->outcome;
-    if (is_harmless(follower->image, callee))
+    if (follow_is_harmless(follower->image, callee))
         return;
     for (uint8_t i = 0; i < FOLLOW_ARGUMENTS; i++)
         note_passed(follower, path, callee, i, path->machine.registers[follow_arguments[i]]);
     for (uint8_t i = 0; i < FOLLOW_ARGUMENTS; i++) {
         if (!content_derived(&follower->contents, path->machine.registers[follow_arguments[i]]))
             continue;
+        if (is_truth(&follower->contents, path->machine.registers[follow_arguments[i]])) {
+            follow_used(follower, path, at, SITE_COMPARED);
+            continue;
+        }
         uint64_t before = outcome->use_address;
         uint8_t kind = outcome->use;
         follow_used(follower, path, at, SITE_PASSED);
@@ -166,6 +189,15 @@ void follow_told_apart(struct follower *follower, struct follow_path *path, uint
     outcome->told_apart |= lanes;
 }
 
+// if (number == LONG_MIN && errno == ERANGE) …: what goes on afterwards may look like a failure,
+// but is a legal number.
+static bool is_legal(const struct follower *follower, const struct follow_path *path, unsigned lane)
+{
+    return follower->possible->by_errno &&
+           (path->errno_checked ||
+            ((path->told_apart & follower->outcome.errors) >> lane & 1) != 0);
+}
+
 void follow_returned(struct follower *follower, struct follow_path *path, uint32_t at)
 {
     struct follow_outcome *outcome = &follower->outcome;
@@ -181,7 +213,7 @@ void follow_returned(struct follower *follower, struct follow_path *path, uint32
         if ((path->alive & bit) == 0)
             continue;
         bool known = content_number(&follower->contents, result, i, &number);
-        bool same = known && is_same(number, follower->numbers[i]);
+        bool same = known && is_same(number, follower->numbers[i]) && !is_legal(follower, path, i);
         bool decides = derived && not_told_apart != 0 && outcome->returned_not_told_apart == 0;
         if ((outcome->returned & bit) == 0 || decides ||
             (same && outcome->returned_not_told_apart == 0)) {

@@ -5,6 +5,7 @@
 #define ORDEAL_CALLSITE_FOLLOW_INTERNAL_H
 
 #include "base/map.h"
+#include "callsite/ending.h"
 #include "callsite/follow.h"
 
 struct follow_path {
@@ -52,6 +53,7 @@ struct follower {
     uint16_t searched, errno_registers;
     enum follow_mode mode;
     struct follower *inner; // for functions that the result is passed to
+    struct endings endings;
     unsigned entered;
     ARRAY(struct branch_lanes) branches; // FOLLOW_BRANCHES
     ARRAY(uint32_t) left; // FOLLOW_BRANCHES: where successes are not followed further
@@ -70,6 +72,8 @@ void follow_passed(struct follower *follower, struct follow_path *path, uint32_t
 void follow_told_apart(struct follower *follower, struct follow_path *path, uint32_t at,
                        uint64_t lanes, bool by_errno);
 void follow_returned(struct follower *follower, struct follow_path *path, uint32_t at);
+// Whether a function accepts a failed result without harm.
+bool follow_is_harmless(const struct flow_image *image, uint32_t callee);
 // Failures that are possible on the path and were not told apart.
 static inline uint64_t follow_not_told_apart(const struct follower *follower,
                                              const struct follow_path *path)
@@ -112,16 +116,19 @@ _must_check_ struct error *follow_is_enough(struct follower *follower,
 // other path.
 void follow_step(struct follower *follower, struct follow_path *path, uint32_t at,
                  struct follow_path *ret_other, bool *ret_forked);
-// Lanes for which a condition holds, and for which it does not. A lane that is undecided is in
-// both.
+
+// follow-split.c: lanes for which a condition holds, and for which it does not. A lane that is
+// undecided is in both.
 struct split {
     uint64_t yes, no;
-    bool equality; // the condition compares with one value
+    uint64_t sifted; // lanes that go another way than values that no lane stands for
+    bool equality;   // the condition compares with one value
+    bool one;        // one success on the other side is enough if it is unknown which is usual
 };
 struct split follow_split(struct follower *follower, const struct follow_path *path,
                           enum isa_condition condition);
-// Failures that a condition tells apart from success.
-uint64_t follow_apart(const struct follower *follower, const struct follow_path *path,
+// Failures that a condition tells apart from success. Also records those that it sifts.
+uint64_t follow_apart(struct follower *follower, const struct follow_path *path,
                       struct split split);
 
 #endif

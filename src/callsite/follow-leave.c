@@ -7,6 +7,7 @@
 #include "profile/names.h"
 
 #include <string.h>
+#include <strings.h>
 
 static struct error *note_branch(struct follower *follower, const struct follow_path *path,
                                  struct split split)
@@ -129,15 +130,53 @@ struct error *follow_go_on(struct follower *follower, struct follow_path *path)
     return NULL;
 }
 
+// Whether a library's function is asked about the state of what it gets: PQstatus(), Ferror().
+// Those of the C library, like ferror(), want a file that is open.
+static bool asks_state(const struct flow_import *import)
+{
+    static const char *const ends[] = {"error", "errno", "errcode", "status"};
+    size_t size = strlen(import->name);
+    if (import->version != NULL && strncmp(import->version, "GLIBC_", 6) == 0)
+        return false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (size > end && strcasecmp(import->name + size - end, ends[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 // A function of another module is asked whether the result is a failure.
 static void ask(struct follower *follower, struct follow_path *path, uint32_t at, uint32_t callee)
 {
-    if (!flow_callee_is_import(callee) || path->used ||
-        follow_argument(follower, path) == ISA_NONE ||
-        !name_asks_validity(follower->image->imports.items[flow_callee_import(callee)].name))
+    uint8_t argument = follow_argument(follower, path);
+    if (!flow_callee_is_import(callee) || path->used || argument == ISA_NONE)
+        return;
+    const struct flow_import *import = &follower->image->imports.items[flow_callee_import(callee)];
+    if (!name_asks_validity(import->name) &&
+        (argument != follow_arguments[0] || !asks_state(import)))
         return;
     follower->outcome.called_on |= follow_not_told_apart(follower, path);
     follow_told_apart(follower, path, at, ~0ull, false);
+}
+
+// Whether a call that only failures reach ends the program because of what is passed to it.
+static struct error *ends_by_argument(struct follower *follower, const struct follow_path *path,
+                                      uint32_t callee, bool *ret_ends)
+{
+    struct ending_constants constants = {0};
+    bool back = true;
+    *ret_ends = false;
+    if (follower->mode != FOLLOW_WRAPPER || !follow_failed(follower, path))
+        return NULL;
+    for (unsigned r = 0; r < ISA_REGISTERS; r++)
+        if (content_constant(&follower->contents, path->machine.registers[r],
+                             &constants.numbers[r]))
+            constants.known |= (uint16_t)(1u << r);
+    TRY(ending_comes_back(&follower->endings, follower->image, callee, &constants, &back));
+    *ret_ends = !back;
+    follower->outcome.dies |= !back;
+    return NULL;
 }
 
 static struct error *leave_by_call(struct follower *follower, struct follow_path *path, uint32_t at)
@@ -145,8 +184,10 @@ static struct error *leave_by_call(struct follower *follower, struct follow_path
     const struct flow_image *image = follower->image;
     const struct flow_block *block = &image->blocks.items[path->block];
     const struct isa_insn *insn = &image->insns.items[at];
-    if (path->block == follower->start)
+    if (path->block == follower->start) {
         follower->outcome.retried |= path->errno_checked;
+        follower->outcome.repeated |= follow_not_told_apart(follower, path) != 0;
+    }
     if (ends_program(image, block))
         follower->outcome.dies |= follow_failed(follower, path);
     if (path->block == follower->start || !comes_back(image, block))
@@ -160,6 +201,12 @@ static struct error *leave_by_call(struct follower *follower, struct follow_path
             content_of_address(&follower->contents, BASE_ERROR, 0);
         return follow_go_on(follower, path);
     }
+    bool ends;
+    TRY(ends_by_argument(follower, path, block->callee, &ends));
+    if (ends)
+        return NULL;
+    follower->outcome.handled |=
+        follow_failed(follower, path) && !follow_is_harmless(image, block->callee);
     bool returned = false;
     if (block->callee != FLOW_NONE && !flow_callee_is_import(block->callee))
         TRY(follow_into(follower, path, at, block->callee, &returned));

@@ -5,108 +5,6 @@
 
 #include "callsite/reaching.h"
 
-// A copy of a content with another number in one lane.
-static uint16_t with_lane(struct contents *contents, uint16_t content, int lane, int64_t number)
-{
-    const struct content *item = content_at(contents, content);
-    int64_t numbers[CONTENT_LANES];
-    for (unsigned i = 0; i < contents->lanes; i++)
-        numbers[i] = contents->numbers.items[item->first + i];
-    numbers[lane] = number;
-    return content_of_lanes(contents, item->known, numbers, true);
-}
-
-static bool lane_is(const struct follower *follower, uint16_t content, int lane, unsigned width)
-{
-    int64_t number;
-    return lane >= 0 && content_number(&follower->contents, content, (unsigned)lane, &number) &&
-           number_signed(number, width) == number_signed(follower->possible->numbers[lane], width);
-}
-
-// fgets(line, size, file) == line: a success may be what was passed to the function.
-static void meet_argument(struct follower *follower, const uint16_t *result, uint16_t *other,
-                          unsigned width)
-{
-    const struct possible_results *possible = follower->possible;
-    bool passed = false;
-    for (unsigned i = 0; i < FOLLOW_ARGUMENTS; i++)
-        passed |= follower->passed[i] == *other && *other != CONTENT_UNKNOWN;
-    if (!passed || content_at(&follower->contents, *other)->kind != CONTENT_ADDRESS ||
-        !content_derived(&follower->contents, *result))
-        return;
-    for (unsigned lane = 0; lane < possible->lanes; lane++)
-        if ((possible->successes >> lane & 1) != 0 && lane_is(follower, *result, (int)lane, width))
-            *other = content_of_number(&follower->contents, possible->numbers[lane]);
-}
-
-// Adapts the examples of success to what the result is compared with. An unknown number may be the
-// length that the program asked for: then it equals the full length. A constant may equal the
-// ordinary value by accident: then the ordinary value becomes another one.
-static void choose_examples(struct follower *follower, struct machine_flags *flags, bool equality)
-{
-    const struct possible_results *possible = follower->possible;
-    struct contents *contents = &follower->contents;
-    int64_t number;
-    bool constant = content_constant(contents, flags->right, &number);
-    if (equality) {
-        meet_argument(follower, &flags->left, &flags->right, flags->width);
-        meet_argument(follower, &flags->right, &flags->left, flags->width);
-    }
-    if (lane_is(follower, flags->left, possible->full, flags->width)) {
-        if (constant && equality &&
-            number_signed(number, flags->width) >= (possible->zero_full ? 0 : 1))
-            flags->left = with_lane(contents, flags->left, possible->full, number);
-        else if (content_at(contents, flags->right)->kind != CONTENT_NUMBERS)
-            flags->right = content_of_number(contents, possible->numbers[possible->full]);
-    }
-    if (constant && equality && lane_is(follower, flags->left, possible->ordinary, flags->width) &&
-        number == possible->numbers[possible->ordinary])
-        flags->left = with_lane(contents, flags->left, possible->ordinary, number + 1);
-    if (lane_is(follower, flags->right, possible->full, flags->width) &&
-        content_at(contents, flags->left)->kind != CONTENT_NUMBERS)
-        flags->left = content_of_number(contents, possible->numbers[possible->full]);
-}
-
-struct split follow_split(struct follower *follower, const struct follow_path *path,
-                          enum isa_condition condition)
-{
-    struct split split = {.equality = (condition & ~1u) == ISA_IF_E};
-    struct machine machine = {.flags = path->machine.flags};
-    struct machine_flags *flags = &machine.flags;
-    const struct possible_results *possible = follower->possible;
-    if (flags->kind == ISA_COMPARE)
-        choose_examples(follower, flags, split.equality);
-    else if (flags->kind == ISA_TEST && flags->left == flags->right && split.equality &&
-             possible->zero_full && lane_is(follower, flags->left, possible->full, flags->width))
-        flags->left = flags->right = with_lane(&follower->contents, flags->left, possible->full, 0);
-    for (unsigned i = 0; i < follower->contents.lanes; i++) {
-        int holds = machine_condition(&machine, &follower->contents, condition, i);
-        if (holds != 0)
-            split.yes |= 1ull << i;
-        if (holds != 1)
-            split.no |= 1ull << i;
-    }
-    return split;
-}
-
-// Failures are told apart if no success goes the same way. If it is unknown which success is the
-// usual one, a comparison with one value needs only one success on the other side: code that
-// compares with zero takes zero for success. This does not hold for intervals, with which a switch
-// begins.
-uint64_t follow_apart(const struct follower *follower, const struct follow_path *path,
-                      struct split split)
-{
-    uint64_t only_yes = split.yes & ~split.no & path->alive;
-    uint64_t only_no = split.no & ~split.yes & path->alive;
-    uint64_t successes = follower->possible->successes & path->alive, apart = 0;
-    bool one = split.equality && follower->possible->lenient;
-    if ((only_no & successes) != 0 && (one || (split.yes & successes) == 0))
-        apart |= only_yes & follower->failures;
-    if ((only_yes & successes) != 0 && (one || (split.no & successes) == 0))
-        apart |= only_no & follower->failures;
-    return apart;
-}
-
 // Finds the constant that a register or stack slot was set to before the call.
 static void look_back(struct follower *follower, struct follow_path *path, uint32_t at, uint8_t reg,
                       uint16_t *content)
@@ -222,6 +120,18 @@ static bool is_local(const struct follower *follower, const struct follow_path *
     return base->kind == CONTENT_ADDRESS && base->base == BASE_FRAME;
 }
 
+// Code that only failures reach notes them somewhere. errno does not count: it goes with a result.
+static void handled(struct follower *follower, struct follow_path *path, uint32_t at)
+{
+    const struct isa_insn *insn = &follower->image->insns.items[at];
+    struct cell where;
+    if ((insn->kind != ISA_STORE && insn->kind != ISA_STORE_CONSTANT) ||
+        !follow_failed(follower, path) || is_local(follower, path, insn))
+        return;
+    bool known = machine_address(&path->machine, &follower->contents, follower->image, at, &where);
+    follower->outcome.handled |= !known || where.base != BASE_ERROR;
+}
+
 static void stored(struct follower *follower, struct follow_path *path, uint32_t at)
 {
     const struct isa_insn *insn = &follower->image->insns.items[at];
@@ -234,6 +144,22 @@ static void stored(struct follower *follower, struct follow_path *path, uint32_t
         return;
     follow_used(follower, path, at,
                 known && where.base == BASE_GLOBAL ? SITE_STORED_GLOBAL : SITE_STORED_ELSEWHERE);
+}
+
+// if (length < 1) length = 1: a failure is told apart if another value takes its place, but not
+// that of every success.
+static uint64_t replaced(const struct follower *follower, const struct follow_path *path,
+                         struct split split, uint16_t old, uint16_t from)
+{
+    bool keeps = content_derived(&follower->contents, old);
+    if (keeps == content_derived(&follower->contents, from))
+        return 0;
+    uint64_t only_yes = split.yes & ~split.no & path->alive;
+    uint64_t only_no = split.no & ~split.yes & path->alive;
+    uint64_t kept = keeps ? only_no : only_yes;
+    return (kept & follower->possible->successes) != 0
+               ? (keeps ? only_yes : only_no) & follower->failures
+               : 0;
 }
 
 // if (condition) dst = src. Decided lane by lane if the condition depends on the result; otherwise
@@ -263,6 +189,7 @@ static void selected(struct follower *follower, struct follow_path *path, uint32
     }
     struct split split = follow_split(follower, path, insn->condition);
     follow_told_apart(follower, path, at, follow_apart(follower, path, split), false);
+    follow_told_apart(follower, path, at, replaced(follower, path, split, old, from), false);
     uint64_t known = 0;
     int64_t numbers[CONTENT_LANES];
     for (unsigned i = 0; i < contents->lanes; i++) {
@@ -294,6 +221,20 @@ static void shifted(struct follower *follower, struct follow_path *path, uint32_
     follow_told_apart(follower, path, at, follow_apart(follower, path, split), false);
 }
 
+// Arguments from the seventh on are pushed.
+static void pushed(struct follower *follower, struct follow_path *path, uint32_t at)
+{
+    const struct isa_insn *insn = &follower->image->insns.items[at];
+    if (follow_not_told_apart(follower, path) == 0)
+        return;
+    uint16_t content = CONTENT_UNKNOWN;
+    if ((insn->flags & ISA_MEMORY) != 0)
+        content = machine_load(&path->machine, &follower->contents, follower->image, at, 8);
+    else if (insn->src < ISA_REGISTERS)
+        content = path->machine.registers[insn->src];
+    follower->outcome.on_stack |= content_derived(&follower->contents, content);
+}
+
 void follow_step(struct follower *follower, struct follow_path *path, uint32_t at,
                  struct follow_path *ret_other, bool *ret_forked)
 {
@@ -303,6 +244,10 @@ void follow_step(struct follower *follower, struct follow_path *path, uint32_t a
     touched(follower, path, at);
     stored(follower, path, at);
     find_errno(follower, path, insn);
+    if (follower->mode == FOLLOW_WRAPPER)
+        handled(follower, path, at);
+    if (insn->kind == ISA_PUSH)
+        pushed(follower, path, at);
     if (insn->kind == ISA_SELECT && insn->dst < ISA_REGISTERS) {
         selected(follower, path, at, ret_other, ret_forked);
         return;

@@ -17,6 +17,9 @@ struct possible_results {
     int ordinary;   // lane of a success that never equals the constant it is compared with, or -1
     int full;       // lane of a success that transferred the full length, or -1
     bool zero_full; // that may be 0
+    bool below;     // that is less than a limit it is compared with
+    bool by_errno;  // a failure is a legal number, too: only errno tells
+    uint64_t usual; // mask of successes, with those that `successes` leaves out but code expects
 };
 void possible_results_make(const struct site_callee *callee, struct possible_results *ret_possible);
 
@@ -24,7 +27,8 @@ void possible_results_make(const struct site_callee *callee, struct possible_res
 struct follow_outcome {
     uint64_t told_apart; // failures that were told apart from success
     uint64_t errors;     // of these, told apart by errno
-    uint64_t called_on;  // of these, told apart in a function that the result was passed to
+    uint64_t sifted;     // failures that a comparison sends another way than some success
+    uint64_t called_on; // of the told apart, told apart in a function that the result was passed to
     uint64_t check_address, use_address;
     uint32_t check_distance, use_distance; // instructions from the call
     uint8_t use;                           // enum site_use
@@ -34,8 +38,11 @@ struct follow_outcome {
     bool checked_after; // and was told apart only afterwards
     bool cut;           // the budget was not enough
     bool lost;          // a path leads through a jump that is not understood
+    bool on_stack;      // a failure is passed on the stack, where it is not followed
     bool dies;          // a failure leads to code that ends the program
     bool value_used;    // FOLLOW_SUCCESS: a success is used for its value
+    bool repeated;      // a failure that was not told apart leads back to the call
+    bool handled;       // FOLLOW_WRAPPER: code that only failures reach calls or stores something
     bool retried;       // after a comparison of errno, a failure leads back to the call
     bool interrupted;   // FOLLOW_RETRY: a failure with another errno is used like a success
     bool forgotten;     // FOLLOW_RETRY: it goes where successes go, and is not checked there

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Looks for comparisons of global variables: of memory with a number, or of a register that was
-// loaded shortly before.
+// Looks for comparisons of global variables and members of structures: of memory with a number, or
+// of a register that was loaded shortly before.
 #include "callsite/globals.h"
 
 #include "base/cleanup.h"
@@ -18,6 +18,28 @@ static bool is_global(const struct isa_insn *insn)
 {
     return (insn->flags & (ISA_MEMORY | ISA_THREAD)) == ISA_MEMORY && insn->base == ISA_PC &&
            insn->index == ISA_NONE;
+}
+
+uint64_t compared_member(int64_t offset, unsigned width)
+{
+    return 1ull << 63 | (uint64_t)width << 32 | (uint32_t)offset;
+}
+
+// The variable or member that an instruction reads. False for local variables and elements.
+static bool read_by(const struct isa_insn *insn, const struct flow_block *block,
+                    uint64_t *ret_address)
+{
+    if (is_global(insn)) {
+        *ret_address = (uint64_t)insn->displacement;
+        return true;
+    }
+    bool local = insn->base == ISA_STACK || (insn->base == ISA_FRAME && block->frame != FLOW_LOST);
+    if ((insn->flags & (ISA_MEMORY | ISA_THREAD)) != ISA_MEMORY || insn->base >= ISA_REGISTERS ||
+        insn->index != ISA_NONE || local)
+        return false;
+    *ret_address =
+        compared_member(insn->displacement, insn->kind == ISA_LOAD ? insn->from : insn->width);
+    return true;
 }
 
 // The number that an instruction compares a register with. A test is a comparison with 0.
@@ -44,14 +66,16 @@ static struct error *find_in_block(const struct flow_image *image, const struct 
 {
     for (uint32_t i = 0; i < block->count; i++) {
         const struct isa_insn *insn = &image->insns.items[block->first + i];
-        if (!is_global(insn))
+        uint64_t address;
+        bool compared = insn->kind == ISA_COMPARE && insn->src == ISA_NONE && insn->dst == ISA_NONE;
+        if ((!compared && insn->kind != ISA_LOAD) || !read_by(insn, block, &address))
             continue;
-        if (insn->kind == ISA_COMPARE && insn->src == ISA_NONE && insn->dst == ISA_NONE)
-            TRY(add(globals, (uint64_t)insn->displacement, insn->value));
-        for (uint32_t k = i + 1; insn->kind == ISA_LOAD && k < block->count && k <= i + NEAR; k++) {
+        if (compared)
+            TRY(add(globals, address, insn->value));
+        for (uint32_t k = i + 1; !compared && k < block->count && k <= i + NEAR; k++) {
             int64_t number;
             if (compares(&image->insns.items[block->first + k], insn->dst, &number))
-                TRY(add(globals, (uint64_t)insn->displacement, number));
+                TRY(add(globals, address, number));
             if ((image->insns.items[block->first + k].writes >> insn->dst & 1) != 0)
                 break;
         }

@@ -2,6 +2,15 @@
 // Classifies a site by what was found on the paths from the call, and by what the callers check.
 #include "callsite/judge.h"
 
+// Whether nothing is done with the result but comparisons with other values. What they say may be
+// returned.
+static bool is_sifted(enum site_use use, const struct follow_outcome *outcome, uint64_t failures)
+{
+    bool only =
+        use == SITE_COMPARED || (use == SITE_RETURNED && (outcome->returned_same & failures) == 0);
+    return only && (failures & ~outcome->sifted) == 0 && !outcome->repeated;
+}
+
 void judge_paths(struct site *site, const struct follow_outcome *outcome, uint64_t failures)
 {
     site->unchecked = failures & ~outcome->told_apart;
@@ -30,20 +39,26 @@ void judge_paths(struct site *site, const struct follow_outcome *outcome, uint64
             site->unchecked = failures;
             site->use = outcome->use;
         }
-    } else if (!outcome->dangerous && outcome->returned_not_told_apart == 0 &&
-               (outcome->cut || outcome->lost)) {
+    } else if (is_sifted(site->use, outcome, failures)) {
         site->class = SITE_UNKNOWN;
-        site->reason = outcome->cut ? "more ways than the budget allows to follow"
-                                    : "a jump that is not understood";
+        site->reason = "only compared with other values";
+    } else if (!outcome->dangerous && outcome->returned_not_told_apart == 0 &&
+               (outcome->cut || outcome->lost || outcome->on_stack)) {
+        site->class = SITE_UNKNOWN;
+        site->reason = outcome->cut    ? "more ways than the budget allows to follow"
+                       : outcome->lost ? "a jump that is not understood"
+                                       : "passed to a function on the stack";
     }
 }
 
-void judge_by_callers(struct site *site, const struct caller_checks *checks)
+void judge_by_callers(struct site *site, const struct caller_checks *checks, bool pointer)
 {
     site->callers = checks->callers;
     site->callers_checked = checks->checked;
     if (checks->callers == 0) {
-        if (site->class == SITE_UNCHECKED && site->use == SITE_RETURNED) {
+        // A number that is passed on before, such as to a log, does no harm there.
+        if (site->class == SITE_UNCHECKED && site->use != SITE_DEREFERENCED &&
+            (site->use != SITE_PASSED || !pointer)) {
             site->class = SITE_UNKNOWN;
             site->reason = "returned to callers that are not known";
         }

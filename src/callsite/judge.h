@@ -13,8 +13,8 @@ struct caller_checks {
 };
 
 void judge_paths(struct site *site, const struct follow_outcome *outcome, uint64_t failures);
-// For failures that the callers get, their checks decide.
-void judge_by_callers(struct site *site, const struct caller_checks *checks);
+// For failures that the callers get, their checks decide. `pointer`: the result is one.
+void judge_by_callers(struct site *site, const struct caller_checks *checks, bool pointer);
 enum site_role judge_role(const struct possible_results *possible,
                           const struct follow_outcome *outcome);
 

@@ -31,6 +31,7 @@ static int add_success(const struct site_callee *callee, struct possible_results
 
 void possible_results_make(const struct site_callee *callee, struct possible_results *ret_possible)
 {
+    int zero = -1;
     struct possible_results possible = {.ordinary = -1, .full = -1};
     for (size_t i = 0; i < callee->count; i++) {
         possible.failures |= 1ull << possible.lanes;
@@ -49,7 +50,18 @@ void possible_results_make(const struct site_callee *callee, struct possible_res
         add_success(callee, &possible, 0, false);
         possible.full = add_success(callee, &possible, FULL, true);
         break;
-    case SITE_SUCCESS_VALUE: // code often treats 0 apart: standard input, the child
+    case SITE_SUCCESS_BELOW:
+        add_success(callee, &possible, 0, false);
+        possible.below = true;
+        possible.full = add_success(callee, &possible, FULL, true);
+        break;
+    case SITE_SUCCESS_DESCRIPTOR:
+        zero = add_success(callee, &possible, 0, false);
+        possible.ordinary = add_success(callee, &possible, ORDINARY, true);
+        break;
+    case SITE_SUCCESS_CONVERTED:
+    case SITE_SUCCESS_VALUE: // code often treats 0 apart: the child, no file
+        possible.by_errno = callee->success == SITE_SUCCESS_CONVERTED;
         add_success(callee, &possible, 0, false);
         possible.ordinary = add_success(callee, &possible, ORDINARY, true);
         break;
@@ -65,5 +77,6 @@ void possible_results_make(const struct site_callee *callee, struct possible_res
     }
     if (possible.successes == 0)
         possible.ordinary = add_success(callee, &possible, ORDINARY, true);
+    possible.usual = possible.successes | (zero >= 0 ? 1ull << zero : 0);
     *ret_possible = possible;
 }

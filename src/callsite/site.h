@@ -15,13 +15,17 @@
 
 // What a function's result means when it has not failed.
 enum site_success {
-    SITE_SUCCESS_ANY,      // unknown: 0 or a positive number
-    SITE_SUCCESS_ZERO,     // always 0
-    SITE_SUCCESS_LENGTH,   // the length or process asked for; less is no full success
-    SITE_SUCCESS_POSITION, // the position asked for, which may be 0
-    SITE_SUCCESS_VALUE,    // a descriptor, character or process: not negative
-    SITE_SUCCESS_POINTER,  // an address
-    SITE_SUCCESS_NEVER,    // it returns only if it fails, so no check is needed
+    SITE_SUCCESS_ANY,        // unknown: 0 or a positive number
+    SITE_SUCCESS_ZERO,       // always 0
+    SITE_SUCCESS_LENGTH,     // the length or process asked for; less is no full success
+    SITE_SUCCESS_BELOW,      // a length that is less than the limit asked for, like snprintf()
+    SITE_SUCCESS_POSITION,   // the position or descriptor asked for, which may be 0
+    SITE_SUCCESS_VALUE,      // a character, process or count: not negative
+    SITE_SUCCESS_DESCRIPTOR, // a descriptor; 0 is one like others
+    SITE_SUCCESS_CONVERTED,  // a number that may equal a failure; errno tells them apart: strtol()
+    SITE_SUCCESS_REQUESTED,  // it depends on the request, as for ioctl()
+    SITE_SUCCESS_POINTER,    // an address
+    SITE_SUCCESS_NEVER,      // it returns only if it fails, so no check is needed
 };
 // For well-known functions of the C library; false for others.
 bool site_success_known(const char *name, enum site_success *ret_success);

@@ -173,15 +173,17 @@ static struct error *put_failure(const struct finding_options *options, struct b
         TRY(put_symptom(options, text, judgement));
         return buffer_printf(text, " without a word");
     case VERDICT_WRONG_OUTPUT:
-        TRY(buffer_printf(text, told ? "claims success but " : "claims success with wrong output"));
+        if (told && result->end != SANDBOX_SKIPPED && result->status != 0) // or a signal
+            TRY(buffer_printf(text, "reports the failure but "));
+        else
+            TRY(buffer_printf(text,
+                              told ? "claims success but " : "claims success with wrong output"));
         return told ? put_symptom(options, text, judgement) : NULL;
     case VERDICT_UNSTABLE:
-        // Only lost data makes a trial unstable. Other symptoms would mislead.
-        told &= judgement->symptom == SYMPTOM_LOST || judgement->symptom == SYMPTOM_EMPTIED ||
-                judgement->symptom == SYMPTOM_REMOVED;
-        TRY(buffer_printf(text,
-                          told ? "reports the failure but " : "leaves something broken behind"));
-        return told ? put_symptom(options, text, judgement) : NULL;
+        return buffer_printf(text, "leaves something broken behind");
+    case VERDICT_DELIBERATE:
+        TRY(buffer_printf(text, "aborts on purpose"));
+        return result->stack != NULL ? put_where(text, " ", result->stack) : NULL;
     default:
         return buffer_printf(text, "ends as '%s'", verdict_facts[judgement->verdict].name);
     }
@@ -251,7 +253,9 @@ static const char *subject_of(const struct finding_options *options,
     enum verdict verdict = result->judgement.verdict;
     bool waits = verdict == VERDICT_HANG && result->stack != NULL && injection != NULL &&
                  injection->program != NULL && !is_on_stack(result->stack, injection->program);
-    bool told = (verdict != VERDICT_CRASH && verdict != VERDICT_HANG) || waits;
+    bool placed =
+        verdict == VERDICT_CRASH || verdict == VERDICT_HANG || verdict == VERDICT_DELIBERATE;
+    bool told = !placed || waits;
     const char *command =
         options->definition->command.count > 0 ? options->definition->command.items[0] : NULL;
     bool own = injection != NULL && injection->program != NULL && injection->process == 1 &&

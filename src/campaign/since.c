@@ -176,10 +176,10 @@ static void match(struct earlier_campaign *past, const struct candidate *candida
     }
     for (size_t i = 0; i < past->items.count; i++) {
         struct earlier_candidate *earlier = &past->items.items[i];
-        bool failed = earlier->verdict != 0 && verdict_facts[earlier->verdict - 1].failure;
+        bool found = earlier->verdict != 0 && verdict_facts[earlier->verdict - 1].finding;
         // Files of older versions have verdicts of failures that were carried over, but not what
         // was found.
-        if (earlier->content == 0 || earlier->match == NO_MATCH || (failed && !earlier->explained))
+        if (earlier->content == 0 || earlier->match == NO_MATCH || (found && !earlier->explained))
             earlier->verdict = 0;
     }
 }

@@ -127,7 +127,7 @@ static struct error *check_facts(const struct suppress_reader *reader,
 {
     if (suppression->verdict != NULL && !is_verdict(suppression->verdict))
         return FAIL(reader, "there is no such verdict; there are crash, hang, silent, "
-                            "wrong-output and unstable");
+                            "wrong-output, unstable and deliberate");
     if (suppression->error != NULL && !is_errno(suppression->error))
         return FAIL(reader, "there is no such errno");
     return NULL;

@@ -79,7 +79,8 @@ struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
     for (size_t i = 0; i < run->artifacts.count; i++)
         result->changed |= run->artifacts.items[i].kind != ARTIFACT_STREAM;
     TRY(end_of(&run->workload.err, &result->output));
-    bool crashed = result->judgement.verdict == VERDICT_CRASH;
+    bool crashed = result->judgement.verdict == VERDICT_CRASH ||
+                   result->judgement.verdict == VERDICT_DELIBERATE;
     if (run->hang_stack != NULL && (!crashed || run->observation.crash_stack == NULL))
         result->stack = TAKE(run->hang_stack);
     else if (run->observation.crash_stack != NULL) {

@@ -26,6 +26,7 @@ struct error *flow_image_open(const struct elf_object *object, struct flow_image
     TRY(flow_build_blocks(image));
     TRY(flow_find_returns(image));
     flow_follow_pointers(image);
+    TRY(flow_find_targets(image));
     TRY(flow_measure_stack(image));
     *ret_image = TAKE(image);
     return NULL;
@@ -42,5 +43,6 @@ void flow_image_close(struct flow_image *image)
     ARRAY_DEINIT(&image->imports);
     ARRAY_DEINIT(&image->slots);
     ARRAY_DEINIT(&image->thunks);
+    ARRAY_DEINIT(&image->targets);
     free(image);
 }

@@ -76,6 +76,12 @@ struct flow_thunk {
     uint8_t reg;  // of an indirect one
 };
 
+// A function that a block may call through a table of functions in an object.
+struct flow_target {
+    uint32_t block;
+    uint32_t callee;
+};
+
 struct flow_image {
     const struct elf_object *object;
     uint64_t base; // offsets of instructions count from here
@@ -86,7 +92,8 @@ struct flow_image {
     ARRAY(struct flow_import) imports;
     ARRAY(struct flow_slot) slots; // by address
     ARRAY(struct flow_thunk) thunks;
-    uint64_t unreadable; // bytes within functions that could not be decoded
+    ARRAY(struct flow_target) targets; // by block
+    uint64_t unreadable;               // bytes within functions that could not be decoded
 };
 
 // Decodes an object, which must outlive the image. An error if Zydis is missing or memory is short;
@@ -131,6 +138,9 @@ const struct flow_slot *flow_slot_at(const struct flow_image *image, uint64_t ad
 // unknown.
 uint32_t flow_callee_at(const struct flow_image *image, uint64_t address);
 uint32_t flow_callee_of_slot(const struct flow_image *image, uint64_t address);
+// What a block without a known callee may call; others may be possible, too.
+size_t flow_targets(const struct flow_image *image, uint32_t block,
+                    const struct flow_target **ret_targets);
 // The function whose address the block passes to its callee in a register, if the block puts it
 // there; else FLOW_NONE.
 uint32_t flow_handed_over(const struct flow_image *image, const struct flow_block *block,

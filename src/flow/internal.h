@@ -25,6 +25,12 @@ _must_check_ struct error *flow_build_blocks(struct flow_image *image);
 _must_check_ struct error *flow_find_returns(struct flow_image *image);
 // pointers.c: which functions are called through variables.
 void flow_follow_pointers(struct flow_image *image);
+// Whether a block calls object->table->entry: the offset of the table in the object, and of the
+// entry in the table.
+bool flow_calls_table(const struct flow_image *image, const struct flow_block *block,
+                      int64_t *ret_offset, int64_t *ret_entry);
+// objects.c: which functions may be called through tables in objects.
+_must_check_ struct error *flow_find_targets(struct flow_image *image);
 // stack.c: where the stack and frame pointers are.
 _must_check_ struct error *flow_measure_stack(struct flow_image *image);
 

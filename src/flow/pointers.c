@@ -113,6 +113,36 @@ static uint32_t callee_of(const struct flow_image *image, const struct flow_bloc
                                                                      : FLOW_NONE;
 }
 
+// Whether an instruction reads eight bytes of something that a register points to.
+static bool reads_field(const struct isa_insn *insn)
+{
+    return (insn->flags & (ISA_MEMORY | ISA_THREAD)) == ISA_MEMORY && insn->index == ISA_NONE &&
+           insn->base < ISA_REGISTERS && insn->base != ISA_STACK;
+}
+
+bool flow_calls_table(const struct flow_image *image, const struct flow_block *block,
+                      int64_t *ret_offset, int64_t *ret_entry)
+{
+    uint32_t last = block->first + block->count - 1;
+    const struct isa_insn *entry = &image->insns.items[last];
+    if (entry->kind != ISA_CALL_INDIRECT && entry->kind != ISA_JUMP_INDIRECT)
+        return false;
+    struct register_use use = {.block = block, .insn = last, .reg = entry->src};
+    if ((entry->flags & ISA_MEMORY) == 0)
+        entry = maker(image, &use);
+    if (entry == NULL || !reads_field(entry) ||
+        (entry->kind == ISA_LOAD && entry->from != sizeof(uint64_t)))
+        return false;
+    use.reg = entry->base;
+    const struct isa_insn *table = maker(image, &use);
+    if (table == NULL || table->kind != ISA_LOAD || table->from != sizeof(uint64_t) ||
+        !reads_field(table))
+        return false;
+    *ret_offset = table->displacement;
+    *ret_entry = entry->displacement;
+    return true;
+}
+
 void flow_follow_pointers(struct flow_image *image)
 {
     for (size_t i = 0; image->slots.count != 0 && i < image->blocks.count; i++) {

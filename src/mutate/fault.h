@@ -19,11 +19,14 @@ struct fault_place {
     bool decides_loop; // the last instruction of its block decides whether a loop goes on
 };
 
+struct pass_place;
+
 struct fault_edit {
     LLVMBuilderRef builder; // stands before the instruction
     LLVMContextRef context;
     LLVMModuleRef module;
-    uint64_t random; // the same for the same candidate in every build
+    uint64_t random;                // the same for the same candidate in every build
+    const struct pass_place *place; // Ordeal's own, for types that are found in the source
 };
 
 struct fault_type {

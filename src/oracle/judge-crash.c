@@ -15,9 +15,8 @@
 #define KEY_FRAMES  3  // innermost frames that tell hangs and crashes apart
 #define REPETITIONS 50 // faults in a row at one place: the program loops over it
 
-// Frames of the C library say little: where a loop was met in it is chance, and abort() looks the
-// same for everyone. The caller of the library is what counts.
-static bool is_libc(struct frame_part module)
+// Where a loop was met in the C library is chance. The caller of the library is what counts.
+bool verdict_frame_is_libc(struct frame_part module)
 {
     static const char *const names[] = {"libc.so", "ld-linux", "libpthread.so", "[vdso"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -28,7 +27,7 @@ static bool is_libc(struct frame_part module)
 
 static bool is_of_libc(const char *module)
 {
-    return module != NULL && is_libc(frame_part(file_base_name(module)));
+    return module != NULL && verdict_frame_is_libc(frame_part(file_base_name(module)));
 }
 
 // The index of the innermost frame outside the C library. 0 if all frames are inside, as in a stack
@@ -37,7 +36,7 @@ static size_t first_outside(const char *key)
 {
     struct frame_text frame;
     for (size_t i = 0; frame_text_next(&key, &frame); i++)
-        if (!is_libc(frame.module))
+        if (!verdict_frame_is_libc(frame.module))
             return i;
     return 0;
 }
@@ -75,9 +74,7 @@ static const struct injection *repeated_injection(const struct observation *obse
     return last;
 }
 
-// Whether the injector itself sent this signal. Whichever signal it is, to die of it is no defect
-// of the target.
-static bool was_sent(const struct verdict_draft *draft, int number)
+bool verdict_draft_was_sent(const struct verdict_draft *draft, int number)
 {
     const struct observation *observation = &draft->run->observation;
     for (size_t i = 0; i < observation->injections.count; i++)
@@ -147,8 +144,9 @@ static struct error *put_crash_place(struct verdict_draft *draft)
     if (!frame_text_at(key, 0, &frame))
         return NULL;
     // The C library did not survive its own failure: name its innermost frame, whoever called it.
-    bool own = injection != NULL && injection->symbol != NULL && is_libc(frame.module) &&
-               is_of_libc(injection->module) && is_on_stack(key, injection->symbol);
+    bool own = injection != NULL && injection->symbol != NULL &&
+               verdict_frame_is_libc(frame.module) && is_of_libc(injection->module) &&
+               is_on_stack(key, injection->symbol);
     size_t number = own ? 0 : first_outside(key);
     frame_text_at(key, number, &frame);
     TRY(quote_put(&draft->cause, frame.whole.text, frame.whole.size, 300));
@@ -176,16 +174,29 @@ static struct error *put_crash_cause(struct verdict_draft *draft)
     return put_crash_place(draft);
 }
 
+// Whether nothing worse came of a death that was decided on: no data destroyed, and no wrong
+// results of a workload that claims success.
+static bool is_all_that_happened(const struct verdict_draft *draft)
+{
+    const struct difference *difference = &draft->difference;
+    bool changed = difference->out || difference->files || difference->left;
+    return !difference->lost && !difference->spoilt && (difference->status || !changed);
+}
+
 static struct error *ask_crash_record(struct verdict_draft *draft)
 {
     const struct observation *observation = &draft->run->observation;
-    if (observation->crash == NULL || was_sent(draft, observation->crash_signal))
+    if (observation->crash == NULL || verdict_draft_was_sent(draft, observation->crash_signal))
         return NULL;
     const char *key = observation->crash_key != NULL ? observation->crash_key : observation->crash;
     bool command_died = draft->run->workload.end == SANDBOX_SIGNAL;
     if (!command_died && reference_has_crash(draft->reference, key))
         return NULL;
-    draft->verdict = VERDICT_CRASH;
+    bool deliberate = verdict_draft_is_deliberate(draft);
+    draft->deliberate = deliberate && !is_all_that_happened(draft);
+    if (draft->deliberate)
+        return NULL;
+    draft->verdict = deliberate ? VERDICT_DELIBERATE : VERDICT_CRASH;
     TRY(quote_put(&draft->reason, observation->crash, strlen(observation->crash), 400));
     if (observation->crash_key != NULL) {
         TRY(buffer_printf(&draft->reason, ", in "));
@@ -208,7 +219,7 @@ struct error *verdict_draft_ask_crash(struct verdict_draft *draft)
     int number = result->end == SANDBOX_SIGNAL    ? result->status
                  : result->end == SANDBOX_TIMEOUT ? result->died
                                                   : signal_of_exit_status(draft);
-    if (number == 0 || was_sent(draft, number))
+    if (number == 0 || draft->deliberate || verdict_draft_was_sent(draft, number))
         return NULL;
     draft->verdict = VERDICT_CRASH;
     if (result->end == SANDBOX_TIMEOUT)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A verdict while it is being made, shared by judge*.c. judge-crash.c asks about crashes and hangs,
-// judge.c asks everything else.
+// A verdict while it is being made, shared by judge*.c and deliberate.c. judge-crash.c asks about
+// crashes and hangs, judge.c asks everything else.
 #ifndef ORDEAL_ORACLE_JUDGE_INTERNAL_H
 #define ORDEAL_ORACLE_JUDGE_INTERNAL_H
 
 #include "base/array.h"
+#include "base/frame-text.h"
 #include "oracle/judge.h"
 
 struct verdict_draft {
@@ -15,6 +16,7 @@ struct verdict_draft {
     struct buffer reason;
     struct buffer cause; // the grouping key, without the verdict's name
     enum harm harm;
+    bool deliberate; // the death of a process was decided on, but is not the worst that happened
 };
 
 // Adds to the reason what the run reported: the first line that the reference does not have, else
@@ -33,5 +35,14 @@ _must_check_ struct error *verdict_draft_put_cause_site(struct verdict_draft *dr
 _must_check_ struct error *verdict_draft_ask_late_crash(struct verdict_draft *draft);
 _must_check_ struct error *verdict_draft_ask_hang(struct verdict_draft *draft);
 _must_check_ struct error *verdict_draft_ask_crash(struct verdict_draft *draft);
+
+// Whether the injector itself sent this signal. Whichever signal it is, to die of it is no defect
+// of the target.
+bool verdict_draft_was_sent(const struct verdict_draft *draft, int number);
+// Whether the process that died decided to, and said why. To be asked after the comparison.
+bool verdict_draft_is_deliberate(const struct verdict_draft *draft);
+// Whether a frame's module is the C library, whose frames say little: abort() looks the same for
+// everyone.
+bool verdict_frame_is_libc(struct frame_part module);
 
 #endif

@@ -184,7 +184,8 @@ static struct error *say_status(struct verdict_draft *draft)
     if (result->end == SANDBOX_EXIT)
         TRY(buffer_printf(&draft->reason, " instead of %d", reference_status(draft->reference)));
     else
-        TRY(buffer_printf(&draft->reason, ", which was sent to it"));
+        TRY(buffer_printf(&draft->reason,
+                          draft->deliberate ? ", as it decided" : ", which was sent to it"));
     return verdict_draft_put_stderr(draft);
 }
 
@@ -210,7 +211,7 @@ static struct error *ask_status(struct verdict_draft *draft)
     bool destroyed = draft->difference.lost || draft->difference.spoilt;
     draft->verdict = claims && draft->difference.err_more ? VERDICT_WRONG_OUTPUT
                      : claims                             ? VERDICT_SILENT
-                     : destroyed                          ? VERDICT_UNSTABLE
+                     : destroyed                          ? VERDICT_WRONG_OUTPUT
                                                           : VERDICT_GRACEFUL;
     if (destroyed) {
         // Reporting the failure does not bring the data back.

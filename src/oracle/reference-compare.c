@@ -363,6 +363,54 @@ static struct error *compare_new(struct comparison *comparison, const struct art
                       artifact->path, &sentence);
 }
 
+// The name of a file and the same with an ending, in one directory: "text" and "text.gz".
+static bool is_with_ending(const char *longer, const char *name)
+{
+    size_t size = strlen(name);
+    return strncmp(longer, name, size) == 0 && longer[size] == '.' && longer[size + 1] != '\0' &&
+           strchr(longer + size, '/') == NULL;
+}
+
+// Whether nothing of what should be in this file can be had from it. Packed data may differ and
+// hold the same, unpacked data may not.
+static bool is_useless(const struct comparison *comparison, const char *path, bool packed)
+{
+    const struct artifact *artifact = find(comparison, path);
+    return !packed || artifact == NULL || artifact->kind != ARTIFACT_FILE || artifact->size == 0;
+}
+
+static bool is_of_output(const struct detail *detail)
+{
+    return detail->symptom == SYMPTOM_WRONG || detail->symptom == SYMPTOM_NOT_WRITTEN ||
+           detail->symptom == SYMPTOM_KIND || detail->symptom == SYMPTOM_EMPTIED;
+}
+
+// A program that packs or unpacks a file and removes it has lost what was in it if the result
+// cannot be used.
+static struct error *find_lost_source(struct comparison *comparison, const struct artifact *source)
+{
+    const struct reference_item *item = reference_find(comparison->reference, source->path);
+    uint64_t size;
+    if (source->kind != ARTIFACT_DELETED || item == NULL || !item->stable ||
+        item->artifact->kind != ARTIFACT_DELETED || !reference_was_there(source->path, &size))
+        return NULL;
+    for (size_t i = 0; i < comparison->details.count; i++) {
+        struct detail *detail = &comparison->details.items[i];
+        bool packed = is_with_ending(detail->path, source->path);
+        if (!is_of_output(detail) || (!packed && !is_with_ending(source->path, detail->path)) ||
+            !is_useless(comparison, detail->path, packed))
+            continue;
+        _cleanup_(buffer_deinit) struct buffer sentence = {0};
+        TRY(reference_put_name(&sentence, source->path));
+        TRY(buffer_printf(&sentence, " is lost: it is gone, and %s", detail->sentence));
+        free(detail->sentence);
+        *detail = (struct detail){RANK_LOST, SYMPTOM_LOST, source->path, TAKE(sentence.data)};
+        comparison->difference->lost = true;
+        return NULL;
+    }
+    return NULL;
+}
+
 static struct error *compare_all(struct comparison *comparison, const struct outcome_run *run)
 {
     const struct reference *reference = comparison->reference;
@@ -377,6 +425,8 @@ static struct error *compare_all(struct comparison *comparison, const struct out
             TRY(compare_item(comparison, &reference->items.items[i]));
     for (size_t i = 0; reference->oracle->compare_files && i < comparison->count; i++)
         TRY(compare_new(comparison, comparison->artifacts[i]));
+    for (size_t i = 0; reference->oracle->compare_files && i < comparison->count; i++)
+        TRY(find_lost_source(comparison, comparison->artifacts[i]));
     if (reference->oracle->compare_stderr)
         TRY(compare_stream(comparison, "<stderr>", RANK_ERR, SYMPTOM_LESS, &difference->err));
     return NULL;

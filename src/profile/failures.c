@@ -22,6 +22,8 @@ struct picture {
     bool pointer, wide, narrow;
     bool asks, compares;     // according to its name
     bool asks_error;         // likewise: its results are about an error that was before
+    bool releases;           // likewise: it gives something up
+    bool measures;           // likewise: its result is a size, a number of things or a position
     bool other;              // a result that is not a constant
     bool zero, one;          // such a constant is a result
     bool negative, positive; // such constants are results
@@ -32,7 +34,8 @@ struct picture {
     int64_t largest;
     // Returned after a callee failed. What is returned after a failure is likely to be one.
     bool zero_after, one_after, positive_after;
-    bool zero_refuses; // zero is returned because an argument is NULL
+    bool zero_refuses;               // zero is returned because an argument is NULL
+    bool zero_gives, positive_gives; // an out-parameter is filled in
 };
 
 // Whether positive results are 1, 2, 3, … without a gap: then they name things, not errors.
@@ -93,6 +96,9 @@ static void see_constant(struct picture *picture, const struct summary *summary,
     picture->zero_after |= number == 0 && after;
     picture->one_after |= number == 1 && after;
     picture->positive_after |= number > 0 && after;
+    bool gives = (outcome->after & OUTCOME_GIVES) != 0;
+    picture->zero_gives |= number == 0 && gives;
+    picture->positive_gives |= number > 0 && gives;
     picture->zero_refuses |= number == 0 && (outcome->after & OUTCOME_AFTER_NULL) != 0;
     if (number > picture->largest)
         picture->largest = number;
@@ -115,7 +121,9 @@ static struct picture picture_of(const struct summary *summary, unsigned hints, 
                               .narrow = hints_say_narrow(hints),
                               .asks = name_is_predicate(name),
                               .compares = name_is_comparison(name),
-                              .asks_error = name_asks_error(name)};
+                              .asks_error = name_asks_error(name),
+                              .releases = name_releases(name),
+                              .measures = name_is_measure(name)};
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         const struct return_outcome *outcome = &summary->outcomes.items[i];
         if (outcome->result.kind == VALUE_CONSTANT)
@@ -189,12 +197,20 @@ static struct rating judge_negative(const struct picture *picture,
 // For a function that returns 0 or 1: whether 1 means failure.
 static bool one_fails(const struct picture *picture)
 {
-    if (reported(picture, 1) != reported(picture, 0))
-        return reported(picture, 1) && !picture->asks && !picture->compares;
-    if (picture->asks || picture->compares || picture->zero_after)
-        return false;
     unsigned after = after_what(picture, 1);
-    bool fails = (after & OUTCOME_AFTER_FAILURE) != 0 && (after & OUTCOME_AFTER_SUCCESS) == 0;
+    bool succeeds = (after & OUTCOME_AFTER_SUCCESS) != 0;
+    bool question = picture->asks || picture->compares;
+    if (picture->positive_gives && !picture->zero_gives)
+        return false;
+    if (reported(picture, 1) != reported(picture, 0))
+        return reported(picture, 1) && !(succeeds && (after & OUTCOME_AFTER_SILENCE) != 0) &&
+               !question;
+    if (question || picture->zero_after)
+        return false;
+    if (picture->zero_gives && !picture->positive_gives)
+        return true;
+    after &= ~(unsigned)(OUTCOME_GIVES | OUTCOME_AFTER_SILENCE);
+    bool fails = (after & OUTCOME_AFTER_FAILURE) != 0 && !succeeds;
     return (picture->hints & HINT_ACTS) != 0 &&
            (fails || (after == OUTCOME_AFTER_NULL && !picture->zero_refuses));
 }
@@ -205,26 +221,43 @@ static struct rating judge_truth(const struct picture *picture, bool error)
 {
     if (one_fails(picture))
         return (struct rating){0, FAILURE_TRUTH};
-    if (picture->zero_after && !picture->one_after && !picture->asks && !picture->compares)
+    bool gives = picture->positive_gives && !picture->zero_gives;
+    if (((picture->zero_after && !picture->one_after) || gives) && !picture->asks &&
+        !picture->compares)
         return (struct rating){75, FAILURE_TRUTH};
     bool question = picture->asks || picture->compares || (picture->hints & HINT_ACTS) == 0;
     return (struct rating){question ? 20 : error ? 70 : 60, FAILURE_TRUTH};
 }
 
-// Whether 1, 0 and -1 mean success, failure and a worse failure.
+// Whether 1, 0 and -1 mean success, failure and a worse failure. Several negative results are
+// codes, and then 0 is the success.
 static bool fails_beside_negative(const struct picture *picture)
 {
-    return picture->negative && picture->one && picture->distinct_positive == 1 && !picture->asks &&
-           !picture->compares && !picture->one_after && !reported(picture, 1) &&
+    return picture->negative && picture->distinct_negative <= 2 && picture->one &&
+           picture->distinct_positive == 1 && !picture->asks && !picture->compares &&
+           !picture->one_after && !reported(picture, 1) &&
            (after_failure(picture, 0, true) || reported(picture, 0));
+}
+
+// Whether there is one positive result, and an out-parameter is filled in with it alone: then it is
+// the success.
+static bool only_positive_gives(const struct picture *picture)
+{
+    return picture->positive_gives && !picture->zero_gives && picture->zero &&
+           (picture->one || !picture->other) && !picture->negative &&
+           picture->distinct_positive == 1 && !picture->asks && !picture->compares;
 }
 
 static struct rating judge_zero(const struct picture *picture, const struct return_outcome *outcome)
 {
-    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0;
+    // Beside a number that was kept, zero stands for none, also where none was found for an error.
+    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0 &&
+                 after_failure(picture, 0, picture->narrow && picture->summary->kept);
     bool asks = picture->asks && !picture->wide; // with a pointer as the answer, it is a lookup
     bool error = sets_errno(outcome);
     if (picture->asks_error) // there was none
+        return (struct rating){20, FAILURE_NULL};
+    if (picture->releases && picture->other && !picture->narrow) // nothing is left
         return (struct rating){20, FAILURE_NULL};
     if (picture->pointer && picture->other)
         return (struct rating){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
@@ -234,11 +267,14 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return (struct rating){0, FAILURE_NULL};
     if (picture->one && picture->distinct_positive == 1 && !picture->other)
         return judge_truth(picture, error);
+    if (only_positive_gives(picture))
+        return (struct rating){70, FAILURE_TRUTH};
     if (picture->positive && !picture->wide)
         return (struct rating){error && !picture->narrow ? 35 : 0, FAILURE_SETS_ERRNO};
     if (error && picture->other)
         return (struct rating){picture->wide ? 80 : picture->narrow ? 25 : 55, FAILURE_SETS_ERRNO};
-    if (picture->other && !picture->positive && !after && (picture->hints & HINT_MADE_COUNT) != 0)
+    bool counts = (picture->hints & HINT_MADE_COUNT) != 0 || picture->measures;
+    if (picture->other && !picture->positive && !after && counts && !reported(picture, 0))
         return (struct rating){30, FAILURE_NULL}; // what is counted may be none
     if (picture->other && !picture->positive)
         return (struct rating){asks                   ? 20
@@ -251,10 +287,13 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
     return (struct rating){0, FAILURE_NULL};
 }
 
-// Whether codes have the number of a component in their upper half, the same for all.
+// Whether codes have the number of a component in their upper half, the same for all. If it is in
+// the highest byte, the codes may be large: those of system errors are.
 static bool has_source(const struct picture *picture, int64_t number)
 {
-    if (number > INT32_MAX || (number & 0xffff) > LARGEST_CODE || (number & 0xffff) == 0)
+    int64_t code = number & 0xffff;
+    bool high = number >> 24 != 0 && (number >> 16 & 0xff) == 0;
+    if (number > INT32_MAX || code == 0 || (code > LARGEST_CODE && !high))
         return false;
     for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
         const struct value *result = &picture->summary->outcomes.items[i].result;
@@ -269,7 +308,7 @@ static struct rating judge_positive(const struct picture *picture,
                                     const struct return_outcome *outcome)
 {
     int64_t number = outcome->result.number;
-    if (picture->pointer)
+    if (picture->pointer || only_positive_gives(picture))
         return (struct rating){0, FAILURE_CODE};
     if (picture->numbers && !picture->negative && number < ERROR_NUMBERS)
         return (struct rating){70, FAILURE_ERROR_NUMBERS};
@@ -297,6 +336,10 @@ static struct rating judge_positive(const struct picture *picture,
                                picture->zero ? FAILURE_TRUTH : FAILURE_ALONE};
     if (!picture->zero && !picture->other) // all results are like this, so some are successes
         return (struct rating){30, FAILURE_CODE};
+    // Without zero there is no success beside a code. A number that stands in for one that could
+    // not be found out is a success, too.
+    if (!picture->zero && picture->distinct_positive == 1)
+        return (struct rating){45, FAILURE_CODE};
     if (sets_errno(outcome) && !picture->zero_sets_errno)
         return (struct rating){65, FAILURE_SETS_ERRNO};
     if (enumerates(picture))
@@ -383,19 +426,25 @@ static bool cleans_up(const struct return_outcome *outcome)
     return false;
 }
 
-static struct error *add(struct failures *failures, const struct return_outcome *outcome,
-                         struct rating rating)
+static struct error *add(struct failures *failures, const struct picture *picture,
+                         const struct return_outcome *outcome, struct rating rating)
 {
+    unsigned after = outcome->result.kind == VALUE_CONSTANT
+                         ? after_what(picture, outcome->result.number)
+                         : outcome->after;
     struct failure *added = ARRAY_ADD(&failures->items);
     if (added == NULL)
         return error_no_memory();
-    *added = (struct failure){.result = outcome->result,
-                              .sets_error = sets_errno(outcome),
-                              .error = outcome->error,
-                              .effect_count = cleans_up(outcome) ? 0 : outcome->effect_count,
-                              .evidence = outcome->evidence,
-                              .confidence = (uint8_t)rating.confidence,
-                              .reason = (uint8_t)rating.reason};
+    *added =
+        (struct failure){.result = outcome->result,
+                         .sets_error = sets_errno(outcome),
+                         .error = outcome->error,
+                         .effect_count = cleans_up(outcome) ? 0 : outcome->effect_count,
+                         .evidence = outcome->evidence,
+                         .confidence = (uint8_t)rating.confidence,
+                         .reason = (uint8_t)rating.reason,
+                         .forced = (after & OUTCOME_UNFORCED) == 0,
+                         .alone = (after & (OUTCOME_AFTER_FAILURE | OUTCOME_AFTER_REPORT)) == 0};
     if (added->result.kind == VALUE_ERROR)
         added->result = (struct value){.kind = VALUE_ERRORS, .negative = added->result.negative};
     added->result_open = added->result.kind == VALUE_ERRORS && added->result.set == 0;
@@ -411,6 +460,7 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
     failures->pointer = hints_say_pointer(hints);
     failures->narrow = hints_say_narrow(hints);
     failures->cut = summary != NULL && summary->cut;
+    failures->pure = summary != NULL && (hints & HINT_WORKS) == 0;
     if (failures->unknown != NULL)
         return NULL;
     struct picture picture = picture_of(summary, hints, name);
@@ -419,8 +469,11 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         struct rating rating = judge(&picture, &summary->outcomes.items[i]);
         if (rating.confidence != 0)
-            TRY(add(failures, &summary->outcomes.items[i], rating));
+            TRY(add(failures, &picture, &summary->outcomes.items[i], rating));
         likely |= rating.confidence >= FAILURE_LIKELY;
+        // Where codes are returned, a number that was kept somewhere may be one.
+        failures->cut |=
+            summary->kept && rating.confidence >= FAILURE_LIKELY && rating.reason == FAILURE_CODE;
     }
     if (!likely && summary->through_pointer && (hints & (HINT_MADE | HINT_USED)) != 0 &&
         !picture.asks && !picture.compares)

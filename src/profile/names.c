@@ -6,13 +6,21 @@
 #include <string.h>
 #include <strings.h>
 
+// Whether a word ends in front of `at`: in isURL and ISOpen, but not in hIST.
+static bool ends_word(const char *at)
+{
+    bool capital = isupper((unsigned char)at[0]);
+    return !islower((unsigned char)at[0]) &&
+           (!capital || islower((unsigned char)at[-1]) || islower((unsigned char)at[1]));
+}
+
 // Whether a name contains a word: at its beginning, behind an underscore, or with a capital letter.
 static bool has_word(const char *name, const char *word)
 {
     size_t size = strlen(word);
     for (const char *at = name; *at != '\0'; at++) {
         bool begins = at == name || at[-1] == '_' || isupper((unsigned char)*at);
-        if (begins && strncasecmp(at, word, size) == 0 && !islower((unsigned char)at[size]))
+        if (begins && strncasecmp(at, word, size) == 0 && ends_word(at + size))
             return true;
     }
     return false;
@@ -70,4 +78,62 @@ bool name_reports_error(const char *name)
         return false;
     return has_any_word(name, errors, sizeof errors / sizeof *errors) &&
            !has_any_word(name, others, sizeof others / sizeof *others);
+}
+
+bool name_releases(const char *name)
+{
+    static const char *const words[] = {"unref", "free", "destroy", "delete", "release"};
+    return has_any_word(name, words, sizeof words / sizeof *words);
+}
+
+bool name_is_measure(const char *name)
+{
+    static const char *const words[] = {"size", "length", "len",   "count",  "tell",  "offset",
+                                        "pos",  "bytes",  "width", "height", "depth", "bits"};
+    size_t end = strlen(name);
+    while (end > 0 && isdigit((unsigned char)name[end - 1])) // tell64
+        end--;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t size = strlen(words[i]);
+        if (end < size || strncasecmp(name + end - size, words[i], size) != 0)
+            continue;
+        const char *word = name + end - size;
+        if (word == name || word[-1] == '_' || isupper((unsigned char)*word))
+            return true;
+    }
+    return strstr(name, "num_") != NULL;
+}
+
+bool name_never_fails(const char *name)
+{
+    static const char *const names[] = {"basename",    "dcgettext", "dcngettext", "dgettext",
+                                        "dirname",     "dlerror",   "dngettext",  "gai_strerror",
+                                        "gettext",     "hstrerror", "localeconv", "ngettext",
+                                        "nl_langinfo", "strerror",  "strerror_l", "strsignal"};
+    while (*name == '_') // other names of the same functions
+        name++;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+bool name_is_never_used(const char *name)
+{
+    static const char *const names[] = {"__fprintf_chk",
+                                        "__printf_chk",
+                                        "fprintf",
+                                        "perror",
+                                        "printf",
+                                        "pthread_cond_broadcast",
+                                        "pthread_cond_signal",
+                                        "pthread_mutex_unlock",
+                                        "pthread_rwlock_unlock",
+                                        "pthread_spin_unlock",
+                                        "putchar",
+                                        "puts"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
 }

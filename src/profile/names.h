@@ -12,6 +12,16 @@ bool name_is_comparison(const char *name);
 bool name_asks_validity(const char *name);
 // Whether a function tells about an error that was before: ERR_peek_last_error.
 bool name_asks_error(const char *name);
+// It gives something up, and a pointer that it returns is what is left of it: udev_unref.
+bool name_releases(const char *name);
+// Its result is a size, a number of things or a position: json_array_size, ftell.
+bool name_is_measure(const char *name);
+// A function of the C library that has no result for failure, as the standards define it: POSIX
+// says "no errors are defined" and that the result is always a string, or that NULL tells of no
+// error.
+bool name_never_fails(const char *name);
+// A function of the C library whose result is hardly ever used: printf, pthread_mutex_unlock.
+bool name_is_never_used(const char *name);
 // It reports an error: ERR_set_error, __xmlRaiseError.
 bool name_reports_error(const char *name);
 

@@ -4,6 +4,7 @@
 #include "profile/library-internal.h"
 
 #include "base/cleanup.h"
+#include "profile/names.h"
 #include "profile/place.h"
 #include "profile/search.h"
 
@@ -144,15 +145,19 @@ static unsigned callee_hints(void *data, uint32_t callee)
 {
     struct asking *asking = data;
     struct node node;
+    const struct flow_image *image = asking->set->modules.items[asking->module].image;
+    if (flow_callee_is_import(callee) &&
+        name_is_never_used(image->imports.items[flow_callee_import(callee)].name))
+        return HINT_NEVER_USED | HINT_WORKS;
     struct error *error = module_node(asking->set, asking->module, callee, &node);
     error_free(error);
     if (error != NULL || node.function == FLOW_NONE)
-        return HINT_MADE;
+        return HINT_MADE | HINT_WORKS;
     const struct module *module = &asking->set->modules.items[node.module];
     bool done = module->states[node.function] == STATE_DONE;
     unsigned hints = done ? module->hints[node.function] |
                                 allocates(asking->set, &module->summaries[node.function])
-                          : HINT_MADE;
+                          : HINT_MADE | HINT_WORKS;
     return hints | ignored(asking->set, asking->module, callee);
 }
 
@@ -164,6 +169,15 @@ static bool reports(void *data, uint32_t callee)
                          ? module->import_hints[flow_callee_import(callee)]
                          : module->hints[module->image->functions.items[callee].owner];
     return (hints & HINT_REPORTS) != 0;
+}
+
+static bool is_primitive(void *data, uint32_t callee)
+{
+    const struct asking *asking = data;
+    const struct module *module = &asking->set->modules.items[asking->module];
+    bool (*is)(const char *) = asking->set->options.is_primitive;
+    return is != NULL && flow_callee_is_import(callee) &&
+           is(module->image->imports.items[flow_callee_import(callee)].name);
 }
 
 static const struct error_set *call_errors(void *data, int64_t number)
@@ -193,6 +207,20 @@ static void forget_results(struct summary *summary)
         outcome->result = (struct value){.kind = VALUE_OTHER};
         outcome->evidence = 0;
     }
+    summary->through_pointer = false;
+}
+
+// Whether the standards know of no failure. Only of the C library itself.
+static bool never_fails(const struct module *module, uint32_t number)
+{
+    const struct flow_function *function = &module->image->functions.items[number];
+    const char *soname = elf_object_facts(module->object)->soname;
+    char name[16] = "";
+    if (function->name == NULL || function->name_size >= sizeof name || soname == NULL ||
+        strcmp(soname, "libc.so.6") != 0)
+        return false;
+    memcpy(name, function->name, function->name_size);
+    return name_never_fails(name);
 }
 
 // Sets `fails` of the outcomes. The name counts, if the function has one: exported functions have,
@@ -215,6 +243,7 @@ static struct error *search(struct profile_set *set, struct node node)
                                            .system_call = call_errors,
                                            .is_error_slot = is_error_slot,
                                            .reports = reports,
+                                           .primitive = is_primitive,
                                            .data = &asking,
                                            .private_stores = module->private_stores};
     struct summary found = {0}; // the old one is in use where a function calls itself
@@ -227,7 +256,7 @@ static struct error *search(struct profile_set *set, struct node node)
     if (!module->image->functions.items[node.function].returns)
         module->hints[node.function] |= HINT_STOPS;
     module->states[node.function] = STATE_DONE;
-    if (hints_say_void(module->hints[node.function]))
+    if (hints_say_void(module->hints[node.function]) || never_fails(module, node.function))
         forget_results(&module->summaries[node.function]);
     mark_failures(module, node.function);
     return NULL;
@@ -238,6 +267,7 @@ static struct error *search(struct profile_set *set, struct node node)
 struct visit {
     struct node node;
     uint32_t range, block; // where the next call is looked for
+    uint32_t target;       // of the block, which is called through a table
     uint8_t handed_over;   // mask of the last call's arguments that are callbacks to search
     uint32_t cycle;        // index of the lowest visit that is called from here or above
     size_t first_again;    // index in `again` of the first function that was added since
@@ -343,7 +373,13 @@ static bool next_handed_over(const struct flow_image *image, const struct flow_f
     return false;
 }
 
-// The next callee of the visited function; false if there is none left.
+static bool calls(const struct flow_block *block)
+{
+    return block->end == FLOW_CALLS || block->end == FLOW_UNKNOWN;
+}
+
+// The next callee of the visited function; false if there is none left. *ret_handed_over: it is a
+// callback, or called through a table, and what it is passed itself is not followed.
 static bool next_call(const struct profile_set *set, struct visit *visit, uint32_t *ret_callee,
                       bool *ret_handed_over)
 {
@@ -354,7 +390,17 @@ static bool next_call(const struct profile_set *set, struct visit *visit, uint32
         if (*ret_handed_over)
             return true;
         while (visit->block < range->block_count) {
-            *ret_callee = image->blocks.items[range->first_block + visit->block++].callee;
+            const struct flow_target *targets;
+            uint32_t block = range->first_block + visit->block;
+            *ret_callee = image->blocks.items[block].callee;
+            *ret_handed_over = *ret_callee == FLOW_NONE && calls(&image->blocks.items[block]) &&
+                               visit->target < flow_targets(image, block, &targets);
+            if (*ret_handed_over) {
+                *ret_callee = targets[visit->target++].callee;
+                return true;
+            }
+            visit->block++;
+            visit->target = 0;
             if (*ret_callee != FLOW_NONE)
                 return true;
         }

@@ -52,21 +52,50 @@ static const struct bounds *known_result(const struct search_state *state)
     return NULL;
 }
 
+static bool is_forced(const struct search *search, const struct return_outcome *outcome)
+{
+    return search->primitive || (outcome->after & OUTCOME_UNFORCED) == 0;
+}
+
+// Whether the callee fails in a way that leads here, and in no way that is not forced. A result
+// that is not known and equals that of a failure is then one: what malloc() returns is NULL only if
+// it failed.
+static bool fails_forced(const struct search *search, const struct search_state *state,
+                         const struct summary *callee)
+{
+    bool any = false;
+    for (size_t i = 0; i < callee->outcomes.count; i++) {
+        const struct return_outcome *outcome = &callee->outcomes.items[i];
+        if (!outcome->fails || !search_allows(search, state, &outcome->result))
+            continue;
+        if (!is_forced(search, outcome))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 // Whether the path was taken because the callee failed, succeeded, or something unknown. That an
 // unknown result equals some number is no sign of success.
-static uint8_t came_after(const struct search_state *state, const struct return_outcome *outcome)
+static uint16_t came_after(const struct search *search, const struct search_state *state,
+                           const struct return_outcome *outcome)
 {
     const struct bounds *bounds = known_result(state);
     if (search_state_came_after(state))
         return state->after;
-    if (bounds == NULL) // the callee's result is returned, so its report counts, too
+    bool exact = bounds != NULL && !bounds->outside && bounds->low == bounds->high;
+    bool forced = outcome->fails
+                      ? is_forced(search, outcome)
+                      : exact && outcome->result.kind != VALUE_CONSTANT && search->fails_forced;
+    unsigned after = state->after | (forced ? OUTCOME_FORCED : 0u);
+    if (bounds == NULL) // the callee's result is returned, so what it does before counts, too
         return tracked_in(&state->result, place_register(ISA_RETURN))
-                   ? state->after | (outcome->after & OUTCOME_AFTER_REPORT)
+                   ? (uint16_t)(after | (outcome->after & (OUTCOME_AFTER_REPORT | OUTCOME_GIVES)))
                    : state->after;
     bool vague = outcome->result.kind != VALUE_CONSTANT && !bounds->outside;
-    return state->after | (outcome->fails ? OUTCOME_AFTER_FAILURE
-                           : vague        ? OUTCOME_AFTER_ANYTHING
-                                          : OUTCOME_AFTER_SUCCESS);
+    return (uint16_t)(after | (outcome->fails ? OUTCOME_AFTER_FAILURE
+                               : vague        ? OUTCOME_AFTER_ANYTHING
+                                              : OUTCOME_AFTER_SUCCESS));
 }
 
 bool search_state_asks_result(const struct search_state *state)
@@ -238,7 +267,7 @@ struct error *search_apply_outcome_when(struct search *search, const struct sear
         return NULL;
     struct search_state next;
     search_state_copy(&next, state);
-    next.after = came_after(state, outcome);
+    next.after = came_after(search, state, outcome);
     struct error *error = NULL;
     struct value value = within(search, state, outcome->result, &error);
     TRY(error);
@@ -311,11 +340,54 @@ static bool takes_address(const struct flow_image *image, const struct flow_bloc
 {
     const struct isa_insn *insn = &image->insns.items[at];
     *ret_variable = (struct place){.kind = PLACE_STACK, .slot = stack};
-    if (insn->dst == ISA_FRAME || insn->dst == ISA_STACK)
+    if (insn->dst == ISA_STACK)
         return false;
     return insn->kind == ISA_COPY
-               ? insn->src == ISA_STACK && stack != FLOW_LOST
+               ? insn->src == ISA_STACK && insn->dst != ISA_FRAME && stack != FLOW_LOST
                : insn->kind == ISA_ADDRESS && place_of_memory(image, block, at, ret_variable);
+}
+
+static struct error *find_taken(struct search *search)
+{
+    const struct flow_image *image = search->image;
+    search->taken_known = true;
+    for (uint32_t f = search->function; f != FLOW_NONE; f = image->functions.items[f].next_part) {
+        const struct flow_function *range = &image->functions.items[f];
+        for (uint32_t b = range->first_block; b < range->first_block + range->block_count; b++) {
+            const struct flow_block *block = &image->blocks.items[b];
+            int32_t stack = block->stack, frame = block->frame;
+            for (uint32_t i = block->first; i < block->first + block->count; i++) {
+                struct place variable;
+                bool takes = takes_address(image, block, i, stack, &variable);
+                flow_move_stack(&image->insns.items[i], &stack, &frame);
+                int32_t *added = takes ? ARRAY_ADD(&search->taken) : NULL;
+                if (takes && added == NULL)
+                    return error_no_memory();
+                if (takes)
+                    *added = variable.slot;
+            }
+        }
+    }
+    return NULL;
+}
+
+// If the result is in a variable whose address is taken, perhaps far from here, it may be what the
+// callee stores there, which is unknown, or what was there.
+static struct error *give_up_taken(struct search *search, const struct search_state *state)
+{
+    if (state->result.state != TRACKED_PLACE || state->result.place.kind != PLACE_STACK)
+        return NULL;
+    if (!search->taken_known)
+        TRY(find_taken(search));
+    for (size_t i = 0; i < search->taken.count; i++) {
+        if (search->taken.items[i] != state->result.place.slot)
+            continue;
+        struct search_state other;
+        search_state_copy(&other, state);
+        tracked_set_other(&other.result);
+        return search_add_outcome(search, &other);
+    }
+    return NULL;
 }
 
 // A call may change a variable whose address was taken before it.
@@ -334,15 +406,8 @@ static struct error *forget_handed_over(struct search *search, struct search_sta
                 search_state_forget(state, k);
             else
                 k++;
-        // The result may be what the callee stores there, which is unknown, or what was there.
-        if (takes && tracked_in(&state->result, variable)) {
-            struct search_state other;
-            search_state_copy(&other, state);
-            tracked_set_other(&other.result);
-            TRY(search_add_outcome(search, &other));
-        }
     }
-    return NULL;
+    return give_up_taken(search, state);
 }
 
 // Whether nothing is known about a callee: it is called through a pointer, its library is missing,
@@ -387,7 +452,28 @@ void search_note_pointer(struct search *search, const struct search_state *state
                          const struct flow_block *block, const struct summary *callee)
 {
     bool through = callee != NULL ? callee->through_pointer : block->callee == FLOW_NONE;
-    search->summary->through_pointer |= through && only_returns_result(state);
+    bool returned = only_returns_result(state);
+    search->summary->through_pointer |= through && returned;
+    search->summary->kept |= callee != NULL && callee->kept && returned;
+}
+
+struct error *search_apply_targets(struct search *search, const struct search_state *state,
+                                   uint32_t at, bool *ret_known)
+{
+    const struct flow_target *targets;
+    size_t count = flow_targets(search->image, state->block, &targets);
+    size_t before = search->work.count;
+    for (size_t i = 0; i < count; i++) {
+        const struct summary *callee =
+            search->context->callee(search->context->data, targets[i].callee);
+        for (size_t k = 0; callee != NULL && k < callee->outcomes.count; k++)
+            TRY(search_apply_outcome(search, state, &callee->outcomes.items[k], at));
+    }
+    // If none is possible on this path, then others are called.
+    *ret_known = search->work.count != before;
+    if (*ret_known)
+        search_note_pointer(search, state, &search->image->blocks.items[state->block], NULL);
+    return NULL;
 }
 
 // Whether errno is read because the callee failed: it may have set errno, and its result was looked
@@ -420,6 +506,11 @@ struct error *search_step_call(struct search *search, struct search_state *state
         *ret_forked = true; // recursion adds no results that do not come from elsewhere
         return NULL;
     }
+    if (asks && block->callee == FLOW_NONE) {
+        TRY(search_apply_targets(search, state, at, ret_forked));
+        if (*ret_forked)
+            return NULL;
+    }
     if (asks && is_vague(callee))
         TRY(hand_on_negative(search, state, at));
     const struct return_outcome *effect = asks ? NULL : only_effect(callee);
@@ -439,6 +530,9 @@ struct error *search_step_call(struct search *search, struct search_state *state
         return NULL;
     }
     *ret_forked = true;
+    search->primitive = search->context->primitive != NULL &&
+                        search->context->primitive(search->context->data, block->callee);
+    search->fails_forced = fails_forced(search, state, callee);
     search_note_pointer(search, state, block, callee);
     if (effect != NULL)
         return search_apply_outcome(search, state, effect, at);

@@ -195,7 +195,10 @@ struct error *search_add_outcome(struct search *search, const struct search_stat
             outcome.error = state->error.value;
         outcome.effect_count = state->effect_count;
         memcpy(outcome.effects, state->effects, state->effect_count * sizeof *outcome.effects);
-        outcome.after = state->after;
+        outcome.after = state->after & (uint16_t)~OUTCOME_FORCED;
+        if ((state->after & OUTCOME_FORCED) == 0)
+            outcome.after |= OUTCOME_UNFORCED;
+        outcome.after |= (state->after & OUTCOME_AFTER_REPORT) == 0 ? OUTCOME_AFTER_SILENCE : 0;
         if (!search_state_came_after(state) && state->at_entry)
             outcome.after |= refuses_null(state);
         add_condition(state, &outcome);
@@ -293,7 +296,11 @@ void search_state_simplify(struct search_state *state)
 
 void search_state_add_known(struct search_state *state, const struct known *known)
 {
-    if (state->known_count == KNOWN) // the oldest is the least likely to matter
-        search_state_forget(state, 0);
+    if (state->known_count == KNOWN) { // the oldest is the least likely to matter, unless it is
+        unsigned oldest = 0;           // about the result
+        while (oldest + 1 < KNOWN && tracked_in(&state->result, state->known[oldest].place))
+            oldest++;
+        search_state_forget(state, oldest);
+    }
     state->known[state->known_count++] = *known;
 }

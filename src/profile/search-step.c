@@ -105,6 +105,21 @@ static void move(struct tracked *tracked, const struct step *step)
     tracked->place = step->place;
 }
 
+static bool is_real(const struct tracked *tracked)
+{
+    for (unsigned i = 0; i < tracked->operation_count; i++)
+        if (tracked->operations[i].kind != OPERATION_EXTEND &&
+            tracked->operations[i].kind != OPERATION_TRUNCATE)
+            return true;
+    return false;
+}
+
+static bool reads_int(const struct flow_image *image, uint32_t at)
+{
+    const struct isa_insn *insn = &image->insns.items[at];
+    return insn->kind == ISA_LOAD && insn->from == 4 && (insn->flags & ISA_THREAD) == 0;
+}
+
 static struct error *step_tracked(struct search *search, struct search_state *state,
                                   struct tracked *tracked, uint32_t at)
 {
@@ -129,21 +144,14 @@ static struct error *step_tracked(struct search *search, struct search_state *st
     case STEP_NEGATIVE:
         return fork_condition(search, state, tracked, &step, at);
     default:
+        search->summary->kept |=
+            tracked == &state->result && reads_int(search->image, at) && !is_real(tracked);
         tracked_set_other(tracked);
         return NULL;
     }
 }
 
 // ---- what is known of other places ----
-
-static bool is_real(const struct tracked *tracked)
-{
-    for (unsigned i = 0; i < tracked->operation_count; i++)
-        if (tracked->operations[i].kind != OPERATION_EXTEND &&
-            tracked->operations[i].kind != OPERATION_TRUNCATE)
-            return true;
-    return false;
-}
 
 // Forks for every value of a place that can only hold a few. If nothing is calculated with them,
 // they are no constants of this function, unless there is just one.
@@ -289,6 +297,14 @@ static void add_effect(struct search_state *state, const struct isa_insn *insn,
         search_state_follow_stored(state, &effect, insn->src);
 }
 
+// Whether a store fills in an out-parameter. A constant does not count: it may be an empty value in
+// case of failure. Neither does the first argument, which is often the object itself.
+static bool gives(const struct isa_insn *insn, const struct origin *origin)
+{
+    return insn->kind == ISA_STORE && origin->kind == ORIGIN_ARGUMENT && origin->argument > 0 &&
+           origin->where == 0;
+}
+
 // Records a store that the caller can see: errno or an effect.
 static void step_store(struct search *search, struct search_state *state, uint32_t at)
 {
@@ -310,7 +326,32 @@ static void step_store(struct search *search, struct search_state *state, uint32
             tracked_set_other(&state->error);
     } else if (near && origin.kind != ORIGIN_ERROR && origin.kind != ORIGIN_UNKNOWN) {
         add_effect(state, insn, &origin);
+        state->after |= gives(insn, &origin) ? OUTCOME_GIVES : 0;
     }
+}
+
+static bool place_allows(const struct search *search, const struct search_state *state,
+                         struct place place, int64_t number)
+{
+    struct value value = value_constant(number);
+    for (unsigned i = 0; i < state->known_count; i++)
+        if (place_equal(state->known[i].place, place) &&
+            !bounds_allow(&state->known[i].bounds, search->context->sets, &value))
+            return false;
+    return true;
+}
+
+// x & 1 is 1 if it is not 0. Without a condition it may be both: then it is an answer, as of
+// feof().
+static void step_bit(struct search *search, struct search_state *state, uint32_t at)
+{
+    const struct isa_insn *insn = &search->image->insns.items[at];
+    struct place place = place_register(insn->dst);
+    if (insn->kind != ISA_AND || insn->src != ISA_NONE || (insn->flags & ISA_MEMORY) != 0 ||
+        insn->value != 1 || insn->width < 4 || !tracked_in(&state->result, place) ||
+        is_real(&state->result) || place_allows(search, state, place, 0))
+        return;
+    tracked_set(search, &state->result, value_constant(1));
 }
 
 struct error *search_step(struct search *search, struct search_state *state, uint32_t at,
@@ -327,6 +368,7 @@ struct error *search_step(struct search *search, struct search_state *state, uin
         TRY(use_known(search, state, at + 1));
         settle(search, state, at);
     }
+    step_bit(search, state, at);
     if (!step_known(search, state, at)) {
         *ret_ended = true;
         return NULL;

@@ -15,6 +15,7 @@ static void search_deinit(struct search *search)
 {
     ARRAY_DEINIT(&search->work);
     map_deinit(&search->seen);
+    ARRAY_DEINIT(&search->taken);
 }
 
 static bool is_over(const struct search *search, const struct search_state *state)
@@ -201,6 +202,10 @@ static struct error *start_at_end(struct search *search, uint32_t number)
     if (block->end == FLOW_RETURNS)
         return search_push(search, &state);
     if (block->end == FLOW_UNKNOWN) {
+        bool known;
+        TRY(search_apply_targets(search, &state, state.at - 1, &known));
+        if (known)
+            return NULL;
         search_note_pointer(search, &state, block, NULL);
         return search_add_outcome(search, &state);
     }

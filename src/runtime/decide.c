@@ -7,11 +7,13 @@
 #include "runtime/call-path.h"
 #include "runtime/call.h"
 #include "runtime/clauses.h"
+#include "runtime/credits.h"
 #include "runtime/evaluate.h"
 #include "runtime/fork.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"
 #include "runtime/record.h"
+#include "runtime/rows.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 #include "runtime/slots.h"
@@ -78,15 +80,17 @@ static void move_quiet_mark(struct function *function, uint64_t occurrence)
         return;
     uint64_t next = next_occurrence(function, occurrence);
     atomic_store(&function->pending, next);
-    atomic_store(&function->primary->quiet_until, next - 1);
+    credits_until(function, occurrence, next);
 }
 
 static void first_call(struct function *function)
 {
     if (!atomic_swap_if(&function->started, 0, 1))
         return;
-    function_publish(function);
+    function_start(function);
     slot_refresh_gate(function->primary);
+    if (runtime.calls != NULL && record_is_all(function))
+        credits_for_recording(function);
     // From now on this does not change.
     bool looks_only = function->every_call && runtime.calls == NULL &&
                       (function->asks_after | function->starts_after) == 0;
@@ -233,19 +237,25 @@ static void open_windows(const struct call *call)
 }
 
 // The general case: recording, windows of after(), rules of all kinds.
-__attribute__((noinline)) static uint32_t choose_by_all(const struct call *call)
+__attribute__((noinline)) static uint32_t choose_by_all(struct call *call)
 {
     struct function *function = call->function;
     if (!atomic_load(&function->started))
         first_call(function);
-    if (runtime.calls != NULL)
+    if (runtime.calls != NULL) {
+        // While threads have credits, the slot's count is none of calls.
+        if (atomic_load(&function->credit_limit) != 0)
+            call->occurrence = rows_calls(function);
         record_call(call);
+    }
     if (function->asks_after != 0)
         count_windows(call);
     uint32_t rule = runtime.calls != NULL && is_only_recorded(call) ? WIRE_NONE : choose(call);
     if (function->starts_after != 0)
         open_windows(call);
     move_quiet_mark(function, call->occurrence);
+    if (atomic_load(&function->credit_limit) != 0)
+        credits_refill(function);
     return rule;
 }
 
@@ -254,10 +264,15 @@ __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
     struct stub_slot *slot = &runtime_slots[frame->slot];
     uint64_t earlier = frame->target;
     frame->target = (uint64_t)slot->original;
+    uint64_t row = runtime_thread.row;
     struct thread *thread = thread_self();
+    struct function *function = slot->function;
+    if (__builtin_expect(thread->row == 0 || frame->slot >= ROW_SLOTS, 0))
+        function_count_outside(function);
+    else if (function->always_asked || __builtin_expect(row == 0, 0))
+        rows_count_call(thread->row, frame->slot);
     if (!runtime.armed || thread->guard != 0)
         return DECIDE_PASS;
-    struct function *function = slot->function;
     if (__builtin_expect(slot != function->primary, 0)) {
         if (function->primary == NULL)
             function = slot_make_function(slot);

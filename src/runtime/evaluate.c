@@ -5,18 +5,13 @@
 
 #include "runtime/call-path.h"
 #include "runtime/call.h"
+#include "runtime/descriptors.h"
 #include "runtime/identity.h"
 #include "runtime/module.h"
 #include "runtime/runtime.h"
 #include "runtime/stack.h"
 #include "runtime/system.h"
 #include "runtime/unwind.h"
-
-#include <linux/fcntl.h>
-#include <linux/stat.h>
-#include <sys/stat.h>
-
-#include <asm/ioctls.h>
 
 static bool text_matches(uint16_t mode, uint32_t string, const char *text)
 {
@@ -49,64 +44,6 @@ __attribute__((noinline)) static bool argument_text(const struct wire_instructio
     char text[512];
     return system_peek_text((const char *)pointer, text, sizeof text) &&
            text_matches(instruction->a, instruction->b, text);
-}
-
-__attribute__((noinline)) uint32_t descriptor_kind(int64_t descriptor)
-{
-    struct statx status;
-    if (system_failed(SYSTEM_6(__NR_statx, descriptor, "", AT_EMPTY_PATH, STATX_TYPE, &status, 0)))
-        return WIRE_NONE;
-    switch (status.stx_mode & S_IFMT) {
-    case S_IFIFO:
-        return WIRE_FD_PIPE;
-    case S_IFSOCK:
-        return WIRE_FD_SOCKET;
-    case S_IFREG:
-        return WIRE_FD_FILE;
-    case S_IFDIR:
-        return WIRE_FD_DIRECTORY;
-    default:
-        return WIRE_NONE;
-    }
-}
-
-__attribute__((noinline)) static bool descriptor_is(uint16_t test, int64_t descriptor)
-{
-    char terminal[64];
-    if (test == WIRE_FD_NONBLOCKING) {
-        long flags = SYSTEM_2(__NR_fcntl, descriptor, F_GETFL);
-        return !system_failed(flags) && (flags & O_NONBLOCK) != 0;
-    }
-    if (test == WIRE_FD_TTY)
-        return !system_failed(SYSTEM_3(__NR_ioctl, descriptor, TCGETS, terminal));
-    return descriptor_kind(descriptor) == test;
-}
-
-static char *append_number(char *at, uint64_t number)
-{
-    char digits[20];
-    size_t count = 0;
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while ((number /= 10) != 0);
-    while (count > 0)
-        *at++ = digits[--count];
-    return at;
-}
-
-__attribute__((noinline)) static bool descriptor_path(const struct wire_instruction *instruction,
-                                                      int64_t descriptor)
-{
-    char link[64] = "/proc/self/fd/";
-    char path[512];
-    if (descriptor < 0)
-        return false;
-    *append_number(link + text_length(link), (uint64_t)descriptor) = '\0';
-    long size = SYSTEM_3(__NR_readlink, link, path, sizeof path - 1);
-    if (system_failed(size))
-        return false;
-    path[size] = '\0';
-    return text_matches(instruction->a, instruction->b, path);
 }
 
 // One buffer for both forms of the path: signal handlers may run on very small stacks.
@@ -221,6 +158,9 @@ __attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule
     case WIRE_OP_AFTER:
         *ret_value = within_window(call, instruction);
         return true;
+    case WIRE_OP_INSIDE:
+        *ret_value = call_is_inside(call);
+        return true;
     case WIRE_OP_THREAD_NUMBER:
         *ret_value = call->thread->number;
         return true;
@@ -265,7 +205,7 @@ __attribute__((noinline)) static bool unary(const struct wire_instruction *instr
         *top = descriptor_is(instruction->a, *top);
         return true;
     case WIRE_OP_FD_PATH:
-        *top = descriptor_path(instruction, *top);
+        *top = descriptor_has_path(instruction, *top);
         return true;
     case WIRE_OP_PATH:
         *top = path_matches(instruction, *top);
@@ -361,10 +301,10 @@ static bool run(const struct call *call, uint32_t rule, const struct wire_instru
             *++top = argument(call, at);
             continue;
         case WIRE_OP_STACK:
-            *++top = stack_matches(call, at->b);
+            *++top = stack_matches(call, at->b, rule);
             continue;
         case WIRE_OP_VARIABLE:
-            if (!variable_read(at->b, call, ++top))
+            if (!variable_read(at->b, call, rule, ++top))
                 return false;
             continue;
         case WIRE_OP_HOLDING_MUTEX:

@@ -14,8 +14,6 @@ void evaluate_prepare(void);
 // Whether the condition holds. `code` is the rule's, as index and count in the plan's code.
 bool evaluate(const struct call *call, uint32_t rule, struct wire_span code);
 bool stack_set_add(uint64_t hash); // true: it was not there before
-// What it is open on: an enum wire_fd_test; WIRE_NONE: something else, or it is not open.
-uint32_t descriptor_kind(int64_t descriptor);
 
 // Bits of an argument to cut off at the top, by enum wire_argument_type; types with sign are odd.
 static inline uint8_t argument_excess(uint32_t type)
@@ -40,7 +38,7 @@ uint32_t query_find(uint32_t query, const uint64_t *pcs, uint32_t stride, uint32
 bool variables_prepare(void);
 bool variable_add(const struct module *module, const struct wire_location *location,
                   const struct wire_step *steps);
-bool variable_read(uint32_t variable, const struct call *call, int64_t *ret_value);
+bool variable_read(uint32_t variable, const struct call *call, uint32_t rule, int64_t *ret_value);
 
 // ---- plugin.c ----
 

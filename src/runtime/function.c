@@ -5,8 +5,10 @@
 
 #include "runtime/assembly/stubs.h"
 #include "runtime/clauses.h"
+#include "runtime/credits.h"
 #include "runtime/journal.h"
 #include "runtime/module.h"
+#include "runtime/rows.h"
 #include "runtime/runtime.h"
 #include "runtime/system.h"
 #include "wire/names.h"
@@ -313,9 +315,26 @@ static void note_recorded(struct function *function)
         const struct wire_rule *rule = &runtime.rules[function->rules[i]];
         if (rule->descriptor != 0)
             function->descriptor = rule->descriptor;
+        if (rule->actions == 0 && rule->code.count != 0)
+            function->condition = function->rules[i] + 1;
         if (rule->stackless != 0)
             function->stackless = wire_hash(function->name);
     }
+}
+
+// Rules about callers have gates that pass calls without asking, so the stub counts them.
+static void choose_entry(struct function *function)
+{
+    bool callers = false;
+    if (!function->in_rows || runtime.calls != NULL)
+        return;
+    for (uint32_t i = 0; i < function->rule_count; i++)
+        callers |= runtime.rules[function->rules[i]].site != WIRE_NONE;
+    function->always_asked = function->every_call && !callers;
+    if (function->always_asked)
+        function->stub_entry = RUNTIME_STUB_ASKED;
+    else if (function->every_call || function->site_count != 0)
+        function->stub_entry = RUNTIME_STUB_COUNTED;
 }
 
 static struct function *no_memory(const char *name)
@@ -352,8 +371,14 @@ static struct function *function_new(const char *name, const struct module *libr
         function->every_call = true;
         note_recorded(function);
     }
-    for (uint32_t i = 0; i < all.pattern_count; i++)
+    function->in_rows = rows_on() && all.pattern_count <= WIRE_COUNT_PATTERNS;
+    choose_entry(function);
+    function->patterns[0] = function->patterns[1] = WIRE_NONE;
+    for (uint32_t i = 0; i < all.pattern_count; i++) {
         atomic_add(&runtime.pattern_states[all.patterns[i]].bound, 1);
+        if (function->in_rows)
+            function->patterns[i] = all.patterns[i];
+    }
     return function;
 }
 
@@ -386,6 +411,8 @@ struct function *function_of(const char *name, const struct module *library)
 void function_bound(struct function *function, struct stub_slot *slot)
 {
     struct function *first;
+    if (atomic_load(&function->primary) == NULL && !rows_have(slot))
+        function->in_rows = function->always_asked = false; // nobody has called it yet
     if (!atomic_swap_if(&function->primary, NULL, slot))
         return;
     do
@@ -401,6 +428,8 @@ static void add_reached(const struct function *function, uint64_t calls)
 
 void function_publish(struct function *function)
 {
+    if (function->in_rows)
+        return;
     uint64_t calls = atomic_load(&function->primary->count), before;
     do {
         before = atomic_load(&function->published);
@@ -410,20 +439,56 @@ void function_publish(struct function *function)
     add_reached(function, calls - before);
 }
 
+void function_count_outside(struct function *function)
+{
+    if (!function->in_rows)
+        return;
+    add_reached(function, 1);
+    for (uint32_t i = 0; i < function->rule_count; i++)
+        atomic_store(&runtime.rule_states[function->rules[i]].uncounted, 1);
+}
+
+// Calls that are not counted in rows are added to the region now and then. Until the process has
+// done so for the last time, there may be more of them.
+static void note_uncounted(struct function *function, uint32_t more)
+{
+    for (uint32_t i = 0; i < function->rule_count; i++)
+        atomic_add(&runtime.rule_states[function->rules[i]].uncounted, more);
+}
+
+void function_start(struct function *function)
+{
+    function_publish(function);
+    if (!function->in_rows)
+        note_uncounted(function, 1);
+}
+
+static void end(struct function *function)
+{
+    function_publish(function);
+    if (!function->in_rows && atomic_swap_if(&function->started, 1, 2))
+        note_uncounted(function, -1u);
+}
+
+void functions_end(void)
+{
+    functions_each(end);
+}
+
 // A child that was forked behind our back is noticed at its first call, which is counted by then as
 // if it were the parent's.
 void function_publish_call(struct function *function, uint64_t occurrence)
 {
     function_publish(function);
-    if (occurrence <= atomic_load(&function->forgotten)) {
+    if (!function->in_rows && occurrence <= atomic_load(&function->forgotten)) {
         atomic_store(&function->forgotten, 0);
         add_reached(function, 1);
     }
 }
 
-// Calls `each` for functions that have a slot. Walks the buckets, which a function enters before it
+// Walks the buckets, which a function enters before it
 // gets a slot: another thread may fork between any two steps.
-static void functions_each(void (*each)(struct function *function))
+void functions_each(void (*each)(struct function *function))
 {
     for (uint32_t i = 0; i < BUCKETS; i++)
         for (struct function *f = atomic_load(&function_buckets[i]); f != NULL;
@@ -440,6 +505,9 @@ void functions_publish(void)
 static void forget_earlier_calls(struct function *function)
 {
     function->published = function->forgotten = atomic_load(&function->primary->count);
+    if (!function->in_rows && function->started == 1)
+        note_uncounted(function, 1);
+    credits_after_fork(function);
 }
 
 void functions_after_fork(void)

@@ -22,6 +22,8 @@ struct function {
     struct stub_slot *primary;        // counts the calls
     const struct rule_check *general; // rules to check on every call, ascending
     uint32_t general_count;
+    bool always_asked; // all its calls come to runtime_decide(), which counts them in rows
+    bool in_rows;      // its calls are counted in rows.h, not in `count` of its slot
     bool every_call;   // no occurrence may be skipped
     bool only_general; // likewise, and checking `general` is all there is to do
     bool only_by_site; // likewise, but checking the rules for the caller's address is
@@ -36,14 +38,20 @@ struct function {
     uint32_t counted_count;
     uint32_t site_count;   // rules for exact call sites, found through the site table
     uint32_t pattern;      // one that matches, for the journal's view of the arguments
+    uint32_t stub_entry;   // where in a stub its calls begin
+    uint32_t patterns[2];  // that take it, if it is counted in rows
     uint32_t starts_after; // bit i: a call opens window i of plan.afters
     uint32_t asks_after;   // bit i: a call counts in window i
-    uint32_t started;      // a first call was seen
+    uint32_t started;      // 1: a first call was seen; 2: the process is about to end
     uint64_t pending;      // lowest occurrence that must be checked and has not been
+    uint64_t credit_limit; // credits may be given out up to this occurrence; 0: none
+    uint64_t inherited;    // calls of the parent, up to the fork
     uint64_t published;    // calls already added to the region's `reached`
+    uint64_t inside;       // calls inside observed ones, if those are recorded
     uint64_t forgotten;    // calls that were counted when a forked child was first noticed
     uint32_t recorded;     // 1 + its number in the region's table of calls; 0: not yet known
     uint32_t descriptor;   // as in its rules
+    uint32_t condition;    // 1 + a rule that only watches under a condition; 0: none
     uint32_t stackless;    // wire_hash() of its name, if a rule names places without stacks; or 0
     const struct wire_traits *traits; // or NULL
 };
@@ -66,6 +74,12 @@ void function_publish(struct function *function); // its calls so far, into the 
 // Likewise, and this call is among them.
 void function_publish_call(struct function *function, uint64_t occurrence);
 void functions_publish(void);
+void function_start(struct function *function); // at its first call
+void functions_end(void);                       // the process ends in an orderly way
+// A call that no row counts.
+void function_count_outside(struct function *function);
+// Calls `each` for functions that have a slot.
+void functions_each(void (*each)(struct function *function));
 void functions_after_fork(void); // the parent's calls are not the child's to publish
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Counts calls by process, function, site and maybe stack, directly in the region: nothing is lost
-// however the process dies. The rows of a process stand together, on few pages. The process finds
-// them through a table of its own, which the kernel empties in a forked child. If threads or
-// signals collide, a key gets a second row, and the reader adds them up.
+// however the process dies. The rows of a thread stand together, on few pages. The thread finds
+// them through a table of its own, which the kernel empties in a forked child. So a key may have
+// several rows, and the reader adds them up. Tables of threads that are gone go to new threads,
+// together with their row of counters (rows.h). Threads without such a row share one table.
 #include "runtime/record.h"
 
 #include "runtime/assembly/assembly.h"
@@ -10,11 +11,13 @@
 #include "runtime/cache.h"
 #include "runtime/call-path.h"
 #include "runtime/call.h"
+#include "runtime/descriptors.h"
 #include "runtime/evaluate.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"
 #include "runtime/journal.h"
 #include "runtime/module.h"
+#include "runtime/rows.h"
 #include "runtime/runtime.h"
 #include "runtime/system.h"
 #include "runtime/unwind.h"
@@ -36,6 +39,7 @@ struct record_entry {
 struct record_table {
     uint64_t mask; // of offsets into `entries`; 0: this is a new process
     uint64_t used;
+    uint64_t row; // next of its rows in the region; at a multiple of WIRE_CALL_ROWS: it has none
     struct record_entry entries[];
 };
 _Static_assert(ASM_TABLE_MASK == offsetof(struct record_table, mask), "ASM_TABLE_MASK");
@@ -45,11 +49,16 @@ _Static_assert(1 << ASM_ENTRY_SHIFT == ASM_ENTRY_SIZE, "ASM_ENTRY_SHIFT");
 _Static_assert(ASM_ENTRY_KEY == offsetof(struct record_entry, key), "ASM_ENTRY_KEY");
 _Static_assert(ASM_ENTRY_COUNT == offsetof(struct record_entry, count), "ASM_ENTRY_COUNT");
 
-struct record_table *runtime_record_table __attribute__((visibility("hidden")));
+_Static_assert(ASM_THREAD_RECORD == offsetof(struct thread, record), "ASM_THREAD_RECORD");
 
-// A process that calls little touches little memory: tables grow by eight.
-static struct record_table *tables[4];
+// A thread that calls little touches little memory: tables grow by eight.
 static const uint32_t table_entries[4] = {RECORD_FIRST_ENTRIES, 4096, 32768, 262144};
+
+// By row; the first is that of threads without one.
+static struct row_table {
+    struct record_table *table;
+    uint32_t level; // of table_entries
+} row_tables[ROW_COUNT];
 _Static_assert(sizeof(struct record_table) +
                        (RECORD_FIRST_ENTRIES + RECORD_NEIGHBOURS) * sizeof(struct record_entry) <=
                    RECORD_FIRST_SIZE,
@@ -70,23 +79,78 @@ void record_prepare(void)
         journal_note(WIRE_NOTE_MEMORY, "the table of recorded calls");
         return;
     }
-    tables[0] = (struct record_table *)(runtime.process + 1);
-    runtime_record_table = tables[0];
+    runtime_thread.record = (struct record_table *)(runtime.process + 1);
     runtime.calls = region_at(runtime.region->calls);
     touch(runtime.calls);
     cache_prepare();
 }
 
-// The table in use, and the number of its entries.
+static size_t table_size(uint32_t level)
+{
+    return sizeof(struct record_table) +
+           (table_entries[level] + RECORD_NEIGHBOURS) * sizeof(struct record_entry);
+}
+
+// NULL: there is no memory. Without WIPEONFORK a child would go on counting for its parent.
+static struct record_table *table_new(uint32_t level)
+{
+    size_t size = table_size(level);
+    long memory = SYSTEM_6(__NR_mmap, 0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (system_failed(memory))
+        return NULL;
+    if (system_failed(SYSTEM_3(__NR_madvise, memory, (size + 4095) & ~4095ul, MADV_WIPEONFORK))) {
+        SYSTEM_2(__NR_munmap, memory, size);
+        return NULL;
+    }
+    return (struct record_table *)memory;
+}
+
+static struct row_table *own_entry(void)
+{
+    return &row_tables[runtime_thread.row / ROW_SIZE];
+}
+
+// The table that threads share does not grow, and so is large.
+static void make_table(struct row_table *entry)
+{
+    const uint32_t level = entry == row_tables ? 2 : 0;
+    struct record_table *table = table_new(level);
+    if (table == NULL)
+        return;
+    entry->level = level;
+    if (!atomic_swap_if(&entry->table, NULL, table))
+        SYSTEM_2(__NR_munmap, table, table_size(level));
+}
+
+// Without a row of its own a thread leaves `record` empty, so that all its calls come here.
+static struct record_table *find_table(uint32_t *ret_level)
+{
+    struct thread *self = &runtime_thread;
+    struct row_table *entry = own_entry();
+    if (self->record == NULL) {
+        if (atomic_load(&entry->table) == NULL)
+            make_table(entry);
+        if (self->row == 0 || entry->table == NULL) {
+            *ret_level = entry->level;
+            return entry->table;
+        }
+        self->record_level = entry->level;
+        atomic_store(&self->record, entry->table);
+    }
+    *ret_level = self->record_level;
+    return self->record;
+}
+
+// The table of the thread and the number of its entries. NULL: there is none.
 static struct record_table *table_now(uint32_t *ret_entries)
 {
-    struct record_table *table = atomic_load(&runtime_record_table);
-    uint32_t i = 0;
-    while (tables[i] != table)
-        i++;
-    *ret_entries = table_entries[i];
+    uint32_t level;
+    struct record_table *table = find_table(&level);
+    if (table == NULL)
+        return NULL;
+    *ret_entries = table_entries[level];
     if (atomic_load(&table->mask) == 0)
-        atomic_store(&table->mask, (table_entries[i] - 1) * sizeof(struct record_entry));
+        atomic_store(&table->mask, (table_entries[level] - 1) * sizeof(struct record_entry));
     return table;
 }
 
@@ -95,16 +159,32 @@ static uint32_t home_of(uint64_t key, uint32_t entries)
     return (uint32_t)(key * RECORD_MULTIPLIER >> RECORD_HASH_SHIFT) & (entries - 1);
 }
 
-void record_forget(void)
+static void forget(struct record_table *table, uint32_t entries)
 {
-    uint32_t entries;
-    if (runtime_record_table == NULL)
-        return;
-    struct record_table *table = table_now(&entries);
-    for (uint32_t i = 0; i < entries; i++)
+    for (uint32_t i = 0; table != NULL && i < entries; i++)
         if (table->entries[i].key != 0)
             atomic_store(&table->entries[i].key, 0);
-    atomic_store(&table->used, 0);
+    if (table != NULL)
+        atomic_store(&table->used, 0);
+}
+
+void record_forget(void)
+{
+    if (runtime.calls == NULL)
+        return;
+    forget((struct record_table *)(runtime.process + 1), table_entries[0]);
+    for (uint32_t row = 0; row < ROW_COUNT; row++)
+        forget(row_tables[row].table, table_entries[row_tables[row].level]);
+}
+
+// The child has its parent's memory, and one of its threads. Tables are empty by now.
+void record_after_fork(void)
+{
+    if (runtime.calls == NULL)
+        return;
+    memset(row_tables, 0, sizeof row_tables);
+    if (runtime_thread.record != (struct record_table *)(runtime.process + 1))
+        *own_entry() = (struct row_table){runtime_thread.record, runtime_thread.record_level};
 }
 
 bool record_is_all(const struct function *function)
@@ -112,7 +192,7 @@ bool record_is_all(const struct function *function)
     for (uint32_t i = 0; i < function->rule_count; i++)
         if (runtime.rules[function->rules[i]].actions != 0)
             return false;
-    return (runtime.region->options & WIRE_RECORD_STACKS) == 0;
+    return (runtime.region->options & (WIRE_RECORD_STACKS | WIRE_RECORD_INSIDE)) == 0;
 }
 
 static uint32_t process_row(void)
@@ -129,7 +209,7 @@ static uint32_t process_row(void)
     touch(row);
     row->state = WIRE_RECORD_OPEN;
     row->number = process->number;
-    row->pid = system_pid();
+    row->pid = process_pid();
     text_copy(row->program, sizeof row->program, runtime.invoked);
     if (!atomic_swap_if(&process->recorded, 0, index + 1)) // another thread was faster
         return process->recorded;
@@ -177,11 +257,11 @@ static uint32_t function_row(struct function *function)
     return index;
 }
 
-static struct wire_call *row_new(void)
+static struct wire_call *row_new(struct record_table *table)
 {
-    uint32_t *next = &runtime.process->row;
+    uint64_t *next = &table->row;
     for (;;) {
-        uint32_t at = atomic_load(next);
+        uint64_t at = atomic_load(next);
         if (at % WIRE_CALL_ROWS != 0) {
             if (atomic_swap_if(next, at, at + 1))
                 return &runtime.calls->rows[at];
@@ -193,7 +273,7 @@ static struct wire_call *row_new(void)
         uint32_t first = atomic_add(&runtime.calls->taken, WIRE_CALL_ROWS);
         if (first > WIRE_CALLS - WIRE_CALL_ROWS)
             return NULL;
-        if (atomic_swap_if(next, at, first + 1))
+        if (atomic_swap_if(next, at, first + 1ull))
             return &runtime.calls->rows[first];
     }
 }
@@ -224,30 +304,28 @@ static void table_put(struct record_table *table, uint32_t entries, uint64_t key
     }
 }
 
-// A key that another thread adds meanwhile is not copied, and gets another row later.
+// A key that a signal handler adds meanwhile is not copied, and gets another row later.
 static struct record_table *table_grow(struct record_table *old, uint32_t *entries)
 {
-    uint32_t i = 0;
-    while (tables[i] != old)
-        i++;
-    if (++i == sizeof tables / sizeof *tables || !atomic_swap_if(&runtime.process->growing, 0, 1))
+    struct thread *self = &runtime_thread;
+    uint32_t level = self->record_level + 1;
+    if (self->record != old || level == sizeof table_entries / sizeof *table_entries ||
+        runtime.filtered || !atomic_swap_if(&self->record_growing, 0, 1))
         return old;
-    size_t size =
-        sizeof *old + (table_entries[i] + RECORD_NEIGHBOURS) * sizeof(struct record_entry);
-    long memory = SYSTEM_6(__NR_mmap, 0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    // Without this a child would go on counting for its parent.
-    if (system_failed(memory) ||
-        system_failed(SYSTEM_3(__NR_madvise, memory, size, MADV_WIPEONFORK)))
-        return old; // `growing` stays set: nobody tries again
-    struct record_table *table = (struct record_table *)memory;
-    table->mask = (table_entries[i] - 1) * sizeof(struct record_entry);
+    struct record_table *table = table_new(level);
+    if (table == NULL)
+        return old; // `record_growing` stays set: it is not tried again
+    table->mask = (table_entries[level] - 1) * sizeof(struct record_entry);
+    table->row = old->row;
     for (uint32_t k = 0; k < *entries; k++)
         if (old->entries[k].key > BUSY)
-            table_put(table, table_entries[i], old->entries[k].key, old->entries[k].count);
-    tables[i] = table;
-    *entries = table_entries[i];
-    atomic_store(&runtime_record_table, table);
-    atomic_store(&runtime.process->growing, 0);
+            table_put(table, table_entries[level], old->entries[k].key, old->entries[k].count);
+    *entries = table_entries[level];
+    self->record_level = level;
+    atomic_store(&self->record, table);
+    if (self->row != 0)
+        *own_entry() = (struct row_table){table, level};
+    atomic_store(&self->record_growing, 0);
     return table;
 }
 
@@ -268,13 +346,14 @@ static uint64_t stack_key(const struct stack *stack, uint64_t slot)
 }
 
 // NULL: there is no room.
-static uint64_t *new_count(const struct call *call, const struct stack *stack)
+static uint64_t *new_count(struct record_table *table, const struct call *call,
+                           const struct stack *stack)
 {
     const struct call_frame *frame = call->frame;
     uint32_t process = process_row(), function = function_row(call->function);
     if (process == NO_ROOM || function == NO_ROOM)
         return NULL;
-    struct wire_call *row = row_new();
+    struct wire_call *row = row_new(table);
     if (row == NULL)
         return NULL;
     touch(row);
@@ -294,6 +373,10 @@ static uint64_t *count_call(const struct call *call, const struct stack *stack, 
 {
     uint32_t entries;
     struct record_table *table = table_now(&entries);
+    if (table == NULL) {
+        atomic_add(&runtime.calls->lost, 1);
+        return NULL;
+    }
     struct record_entry *entry = table_find(table, entries, key);
     if (entry != NULL) {
         atomic_add(entry->count, 1);
@@ -301,7 +384,7 @@ static uint64_t *count_call(const struct call *call, const struct stack *stack, 
     }
     if (table->used >= entries / 2)
         table = table_grow(table, &entries);
-    uint64_t *count = table->used < entries / 8 * 7 ? new_count(call, stack) : NULL;
+    uint64_t *count = table->used < entries / 8 * 7 ? new_count(table, call, stack) : NULL;
     if (count != NULL)
         table_put(table, entries, key, count);
     else
@@ -394,9 +477,29 @@ static void record_kind(struct wire_call *row, uint64_t descriptor)
     __atomic_fetch_or(&row->kinds, (uint16_t)found, __ATOMIC_RELAXED);
 }
 
+static void record_condition(struct wire_call *row, const struct call *call, uint32_t rule)
+{
+    const uint32_t found =
+        evaluate(call, rule, runtime.rules[rule].code) ? WIRE_KIND_HELD : WIRE_KIND_NOT_HELD;
+    __atomic_fetch_or(&row->kinds, (uint16_t)found, __ATOMIC_RELAXED);
+}
+
+static uint64_t inside_rows; // of calls inside an observed one, so far
+
 void record_call(const struct call *call)
 {
-    const struct function *function = call->function;
+    struct function *function = call->function;
+    if ((runtime.region->options & WIRE_RECORD_INSIDE) != 0) {
+        struct call inside = *call;
+        if (!call_is_inside(call))
+            return;
+        inside.occurrence = atomic_add(&function->inside, 1) + 1;
+        uint64_t *count = record_site(&inside);
+        if (count != NULL && *count == 1)
+            ((struct wire_call *)((char *)count - offsetof(struct wire_call, count)))->stack =
+                atomic_add(&inside_rows, 1) + 1;
+        return;
+    }
     if ((runtime.region->options & WIRE_RECORD_STACKS) == 0) {
         record_site(call);
         return;
@@ -404,6 +507,9 @@ void record_call(const struct call *call)
     bool stackless =
         function->stackless != 0 && is_stackless(function, call->frame->return_address);
     uint64_t *count = stackless ? record_site(call) : record_stack(call);
+    if (function->condition != 0 && count != NULL)
+        record_condition((struct wire_call *)((char *)count - offsetof(struct wire_call, count)),
+                         call, function->condition - 1);
     if (function->descriptor != 0 && count != NULL)
         record_kind((struct wire_call *)((char *)count - offsetof(struct wire_call, count)),
                     call->frame->arguments[function->descriptor - 1]);

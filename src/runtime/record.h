@@ -12,6 +12,7 @@
 
 void record_prepare(void);
 void record_call(const struct call *call);
+void record_after_fork(void);
 void record_forget(void); // addresses mean something else from now on
 // Whether recording is all there is to do about calls of a function, after its first call.
 bool record_is_all(const struct function *function);

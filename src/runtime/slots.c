@@ -12,6 +12,7 @@
 #include "runtime/journal.h"
 #include "runtime/module.h"
 #include "runtime/record.h"
+#include "runtime/rows.h"
 #include "runtime/runtime.h"
 #include "runtime/symbol.h"
 #include "runtime/system.h"
@@ -28,7 +29,14 @@ static bool is_stub(const void *address)
 
 static void *stub_of(const struct stub_slot *slot)
 {
-    return (void *)(runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE);
+    // A function stays what it is here: pointers to it must stay equal.
+    return (void *)(runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE +
+                    slot->function->stub_entry);
+}
+
+static void **real_of(const struct stub_slot *slot)
+{
+    return &runtime_slot_real[slot - runtime_slots];
 }
 
 // Writes to the page first: reading it before writing would cost two faults.
@@ -52,7 +60,7 @@ static struct function *look_at(const struct stub_slot *slot, const char **ret_n
 static bool is_for(const struct stub_slot *slot, const char *name, const void *real)
 {
     const char *its_name;
-    if (slot->real != real)
+    if (*real_of(slot) != real)
         return false;
     const struct function *function = look_at(slot, &its_name);
     if (function == &placeholder) // its module is never unloaded
@@ -80,7 +88,7 @@ static bool slot_table_grow(void)
     if (table == NULL)
         return false;
     for (uint32_t i = 0; i < slots_used; i++) {
-        uint32_t at = (uint32_t)random_mix((uintptr_t)runtime_slots[i].real);
+        uint32_t at = (uint32_t)random_mix((uintptr_t)runtime_slot_real[i]);
         while (table[at & (size - 1)] != 0)
             at++;
         table[at & (size - 1)] = i + 1;
@@ -96,7 +104,7 @@ struct function *slot_make_function(struct stub_slot *slot)
     struct function *function = look_at(slot, &name);
     if (function != &placeholder)
         return function;
-    function = function_of(name, module_at((uintptr_t)slot->real));
+    function = function_of(name, module_at((uintptr_t)*real_of(slot)));
     if (function == NULL) {
         atomic_store(&slot->quiet_until, UINT64_MAX);
         return NULL;
@@ -107,7 +115,26 @@ struct function *slot_make_function(struct stub_slot *slot)
     if (atomic_swap_if(&slot->function, (struct function *)&placeholder, function) &&
         atomic_load(&function->started))
         slot_refresh_gate(slot);
+    rows_describe(slot);
     return function;
+}
+
+void slots_make_functions(void)
+{
+    for (uint32_t i = 0; i < slots_used; i++)
+        if (atomic_load(&runtime_slots[i].function) == &placeholder)
+            slot_make_function(&runtime_slots[i]);
+}
+
+struct function *slot_function(const struct stub_slot *slot)
+{
+    struct function *function = atomic_load(&slot->function);
+    return function != &placeholder ? function : NULL;
+}
+
+uint32_t slots_count(void)
+{
+    return atomic_load(&slots_used);
 }
 
 static struct stub_slot *slot_of(const char *name, void *real, const struct hook *hook,
@@ -128,8 +155,8 @@ static struct stub_slot *slot_of(const char *name, void *real, const struct hook
     if (function == NULL)
         return NULL;
     struct stub_slot *slot = &runtime_slots[slots_used];
-    slot->real = real;
-    slot->original = hook != NULL ? hook->replacement : real;
+    *real_of(slot) = real;
+    slot->original = slot->next = hook != NULL ? hook->replacement : real;
     slot->gate = (void *)runtime_gate_full;
     slot->length = UINT64_MAX;
     slot->function = function;
@@ -138,6 +165,7 @@ static struct stub_slot *slot_of(const char *name, void *real, const struct hook
     else
         function_bound(function, slot);
     *entry = ++slots_used;
+    rows_describe(slot);
     return slot;
 }
 

@@ -4,6 +4,7 @@
 // run.
 #include "runtime/assembly/assembly.h"
 #include "runtime/assembly/stubs.h"
+#include "runtime/descriptors.h"
 #include "runtime/evaluate.h"
 #include "runtime/fork.h"
 #include "runtime/function.h"
@@ -11,6 +12,7 @@
 #include "runtime/identity.h"
 #include "runtime/module.h"
 #include "runtime/record.h"
+#include "runtime/rows.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
 #include "runtime/slots.h"
@@ -23,6 +25,7 @@
 
 struct runtime runtime;
 struct stub_slot runtime_slots[RUNTIME_SLOTS];
+void *runtime_slot_real[RUNTIME_SLOTS];
 const char runtime_zero_byte = 0;
 const char *runtime_single_threaded = &runtime_zero_byte;
 
@@ -83,6 +86,7 @@ static bool region_is_sound(struct wire_region *region, uint64_t size)
         {region->remotes, WIRE_REMOTES * sizeof(struct wire_remote)},
         {region->stack_set, region->stack_set != 0 ? WIRE_STACK_SET * sizeof(uint64_t) : 0},
         {region->calls, region->calls != 0 ? sizeof(struct wire_calls) : 0},
+        {region->counts, region->counts != 0 ? sizeof(struct wire_counts) : 0},
         {region->journal,
          (region->journal_capacity + (uint64_t)WIRE_LATE_CRASHES) * sizeof(struct wire_record)},
         {region->preload, 1},
@@ -154,7 +158,9 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     fork_prepare();
     plugin_prepare();
     evaluate_prepare();
+    descriptors_prepare();
     record_prepare();
+    rows_prepare();
     cover_start();
     module_scan(true);
     find_clock();
@@ -171,6 +177,7 @@ __attribute__((destructor)) static void runtime_stop(void)
 {
     if (!runtime.armed)
         return;
-    functions_publish();
+    functions_end();
+    rows_process_ends();
     bind_report_unresolved();
 }

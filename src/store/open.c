@@ -146,8 +146,13 @@ static struct error *open_to_read(struct store *store)
 
 static struct error *apply_schema_steps(struct store *store, int64_t version)
 {
-    for (int64_t i = version; i < schema_version; i++)
-        TRY(store_execute(store, schema_steps[i]));
+    // Steps may change the definitions of tables; nothing else may.
+    sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+    struct error *error = NULL;
+    for (int64_t i = version; i < schema_version && error == NULL; i++)
+        error = store_execute(store, schema_steps[i]);
+    sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    TRY(error);
     TRY(older_convert(store, version));
     char pragmas[100];
     snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d",

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -137,18 +138,79 @@ struct error *region_check(const void *bytes, uint64_t size, const char *name,
     return NULL;
 }
 
-static struct error *read_all(int file, const char *path, void *bytes, uint64_t size)
+static void add_calls(const struct wire_view *view, uint32_t pattern, uint64_t calls)
+{
+    if (pattern == 0 || pattern > view->pattern_count)
+        return;
+    struct wire_rule_state *states = (struct wire_rule_state *)view->rule_states;
+    const struct wire_span rules = view->patterns[pattern - 1].rule_refs;
+    const uint32_t *refs = wire_view_rule_refs(view, &view->patterns[pattern - 1]);
+    for (uint32_t i = 0; i < rules.count; i++)
+        states[refs[i]].reached += calls;
+}
+
+void region_add_counts(void *bytes, uint64_t size, struct wire_counts *counts)
+{
+    const struct bounds bounds = {.name = "", .bytes = bytes, .size = size};
+    struct wire_view view = {.region = bytes};
+    struct error *error = check_header(&bounds);
+    if (error == NULL)
+        error = check_plan(&bounds, &view);
+    view.rule_states =
+        section(&bounds, "", view.region->rules, view.rule_count, sizeof *view.rule_states, &error);
+    if (error != NULL) {
+        error_free(error);
+        return;
+    }
+    uint32_t used = counts->used < WIRE_COUNT_ROWS ? counts->used : WIRE_COUNT_ROWS - 1;
+    for (uint32_t row = 1; row <= used; row++)
+        for (uint32_t slot = 0; slot < WIRE_COUNT_SLOTS; slot++) {
+            uint64_t calls = counts->counts[row][slot];
+            counts->counts[row][slot] = 0;
+            for (uint32_t k = 0; calls != 0 && k < WIRE_COUNT_PATTERNS; k++)
+                add_calls(&view, counts->functions[row][slot].patterns[k], calls);
+        }
+}
+
+static struct error *read_part(int file, const char *path, uint64_t from, void *bytes,
+                               uint64_t size)
 {
     for (uint64_t at = 0; at < size;) {
-        ssize_t part = pread(file, (char *)bytes + at, size - at, (off_t)at);
+        ssize_t part = pread(file, (char *)bytes + at, size - at, (off_t)(from + at));
         if (part < 0 && errno == EINTR)
             continue;
         if (part < 0)
             return error_from_errno(errno, "cannot read %s", path);
         if (part == 0)
-            return error_new("%s is damaged: it ends at offset %llu", path, (unsigned long long)at);
+            return error_new("%s is damaged: it ends at offset %llu", path,
+                             (unsigned long long)(from + at));
         at += (uint64_t)part;
     }
+    return NULL;
+}
+
+static struct error *read_all(int file, const char *path, void *bytes, uint64_t size)
+{
+    return read_part(file, path, 0, bytes, size);
+}
+
+// Reads those rows that were used, and adds them to the copy's rules.
+static struct error *add_counts_of(int file, const char *path, const struct wire_region *header,
+                                   void *bytes)
+{
+    if (header->counts == 0)
+        return NULL;
+    _cleanup_free_ struct wire_counts *counts = calloc(1, sizeof *counts);
+    if (counts == NULL)
+        return error_no_memory();
+    TRY(read_part(file, path, header->counts, counts, offsetof(struct wire_counts, counts)));
+    uint64_t rows =
+        1 + (uint64_t)(counts->used < WIRE_COUNT_ROWS ? counts->used : WIRE_COUNT_ROWS - 1);
+    TRY(read_part(file, path, header->counts + offsetof(struct wire_counts, counts), counts->counts,
+                  rows * sizeof counts->counts[0]));
+    TRY(read_part(file, path, header->counts + offsetof(struct wire_counts, functions),
+                  counts->functions, rows * sizeof counts->functions[0]));
+    region_add_counts(bytes, header->arena, counts);
     return NULL;
 }
 
@@ -176,6 +238,7 @@ struct error *region_copy_open(const char *path, struct region_copy *ret_copy)
     if (bytes == NULL)
         return error_no_memory();
     TRY(read_all(file, path, bytes, header.arena));
+    TRY(add_counts_of(file, path, &header, bytes));
     struct wire_view view;
     TRY(region_check(bytes, header.arena, path, &view));
     *ret_copy = (struct region_copy){.bytes = TAKE(bytes), .view = view};
@@ -190,6 +253,7 @@ struct error *region_copy_take(const struct region *region, struct region_copy *
         return error_no_memory();
     TRY(read_all(region->file, region->path, bytes, size));
     region_restore(region, bytes);
+    TRY(add_counts_of(region->file, region->path, &region->layout, bytes));
     struct wire_view view;
     TRY(region_check(bytes, size, region->path, &view));
     *ret_copy = (struct region_copy){.bytes = TAKE(bytes), .view = view};

@@ -92,6 +92,10 @@ static struct layout layout_make(const struct region_options *options, const cha
         header->calls = layout_add(&layout, 1, sizeof(struct wire_calls));
     header->arena = layout_add(&layout, 0, 1);
     layout_add(&layout, located ? ARENA_SIZE : 0, 1);
+    if (plan->patterns.count != 0) {
+        layout_new_page(&layout);
+        header->counts = layout_add(&layout, 1, sizeof(struct wire_counts));
+    }
     header->size = layout.size;
     return layout;
 }
@@ -127,9 +131,10 @@ static struct error *allocate_early(int file, const char *path, const struct wir
     if (fstatvfs(file, &facts) < 0)
         return error_from_errno(errno, "cannot tell how much room there is for %s", path);
     uint64_t room = (uint64_t)facts.f_bavail * facts.f_frsize;
-    if (facts.f_blocks != 0 && room < journal_end - first)
+    uint64_t counts = header->counts != 0 ? sizeof(struct wire_counts) : 0;
+    if (facts.f_blocks != 0 && room < journal_end - first + counts)
         return error_from_errno(ENOSPC, "no room for the trial's shared memory, %s needs %llu KiB",
-                                path, (unsigned long long)(journal_end / 1024));
+                                path, (unsigned long long)((journal_end + counts) / 1024));
     return NULL;
 }
 
@@ -158,6 +163,9 @@ struct error *region_reserve(struct region *region)
         return NULL;
     TRY(allocate(region->file, region->path, region->reserved, region->layout.arena));
     region->reserved = region->layout.arena;
+    if (region->layout.counts != 0)
+        TRY(allocate(region->file, region->path, region->layout.counts,
+                     region->layout.counts + sizeof(struct wire_counts)));
     return NULL;
 }
 
@@ -210,18 +218,45 @@ static struct error *region_map(struct region *region, const struct region_optio
     return NULL;
 }
 
+// In /dev/shm or, if it is missing or full, elsewhere. The first place's error is what is told.
+static struct error *make_shared(const struct region_options *options, bool sweep,
+                                 struct region *region)
+{
+    struct error *first = NULL;
+    for (unsigned place = 0; place < REGION_FILE_PLACES;) {
+        struct error *error = region_file_make_shared(sweep, &place, &region->file, &region->path,
+                                                      &region->directory);
+        bool made = error == NULL;
+        if (made)
+            error = region_map(region, options);
+        if (error == NULL) {
+            error_free(first);
+            return NULL;
+        }
+        region_close(region);
+        if (first == NULL)
+            first = error;
+        else
+            error_free(error);
+        if (!made)
+            break;
+    }
+    return first;
+}
+
 static struct error *create(const struct region_options *options, bool sweep,
                             struct region *ret_region)
 {
     struct region region = {.file = -1};
     struct error *error;
-    if (options->journal_path != NULL)
+    if (options->journal_path == NULL) {
+        error = make_shared(options, sweep, &region);
+    } else {
         error = region_file_make_journal(options->journal_path, &region.file, &region.path,
                                          &region.temporary);
-    else
-        error = region_file_make_shared(sweep, &region.file, &region.path, &region.directory);
-    if (error == NULL)
-        error = region_map(&region, options);
+        if (error == NULL)
+            error = region_map(&region, options);
+    }
     // A journal gets its name only now, so that a run that cannot start leaves an older one alone.
     if (error == NULL && region.temporary != NULL) {
         if (rename(region.temporary, region.path) < 0)
@@ -294,6 +329,14 @@ static struct error *wipe_all(struct region *region)
     return NULL;
 }
 
+static void wipe_counts(struct wire_counts *counts)
+{
+    uint32_t used = counts->used < WIRE_COUNT_ROWS ? counts->used : WIRE_COUNT_ROWS - 1;
+    memset(counts->counts, 0, (used + 1) * sizeof counts->counts[0]);
+    memset(counts->functions, 0, (used + 1) * sizeof counts->functions[0]);
+    memset(counts, 0, offsetof(struct wire_counts, counts));
+}
+
 // Zeroes what targets and controller normally write, which is much less than everything.
 static void wipe_used(struct region *region)
 {
@@ -310,6 +353,8 @@ static void wipe_used(struct region *region)
         memset(base + layout->stack_set, 0, WIRE_STACK_SET * sizeof(uint64_t));
     if (layout->calls != 0)
         memset(base + layout->calls, 0, sizeof(struct wire_calls));
+    if (layout->counts != 0)
+        wipe_counts((struct wire_counts *)(base + layout->counts));
     memset(base + layout->arena, 0, region->arena_used - layout->arena);
     memset(base + layout->remotes, 0, WIRE_REMOTES * sizeof(struct wire_remote));
     memset(base, 0, layout->modules);
@@ -350,6 +395,12 @@ void region_restore(const struct region *region, struct wire_region *bytes)
     header.journal_head = bytes->journal_head;
     header.stack_set_lost = bytes->stack_set_lost;
     memcpy(header.process_numbers, bytes->process_numbers, sizeof header.process_numbers);
+    memcpy(header.own_calls, bytes->own_calls, sizeof header.own_calls);
+    header.filters = bytes->filters;
+    memcpy(header.pending, bytes->pending, sizeof header.pending);
+    memcpy(header.pending_limits, bytes->pending_limits, sizeof header.pending_limits);
+    memcpy(header.attached, bytes->attached, sizeof header.attached);
+    memcpy(header.exec_records, bytes->exec_records, sizeof header.exec_records);
     memcpy(header.execs, bytes->execs, sizeof header.execs);
     // Leaves `fork` alone: a workload that forks may be about to wait on a word in it, which must
     // not change even for a moment.
@@ -436,14 +487,15 @@ struct error *region_arena_put(struct region *region, const void *bytes, size_t 
                                uint64_t *ret_offset)
 {
     uint64_t start = (region->arena_used + 63) & ~63ull;
-    if (start > region->size || size > region->size - start)
+    uint64_t limit = region->layout.counts != 0 ? region->layout.counts : region->size;
+    if (start > limit || size > limit - start)
         return error_new("the locations of the modules need more than %llu MiB",
                          (unsigned long long)(ARENA_SIZE >> 20));
     uint64_t end = start + size;
     if (end > region->allocated) {
         uint64_t target = (end + ARENA_STEP - 1) / ARENA_STEP * ARENA_STEP;
-        if (target > region->size)
-            target = region->size;
+        if (target > limit)
+            target = limit;
         TRY(allocate(region->file, region->path, region->allocated, target));
         region->allocated = target;
     }

@@ -53,6 +53,9 @@ struct region_options {
 // room for the rest. Fails if there is none. The caller ends it with region_close().
 _must_check_ struct error *region_create(const struct region_options *options,
                                          struct region *ret_region);
+// Adds the calls of struct wire_counts to `reached` of the rules in `bytes`, a region up to its
+// arena, and zeroes them. Does nothing with a region that region_check() refuses.
+void region_add_counts(void *bytes, uint64_t size, struct wire_counts *counts);
 // Gives storage to everything that targets write.
 _must_check_ struct error *region_reserve(struct region *region);
 // Uses the region of a finished trial for another one, under the same name. No process may map it

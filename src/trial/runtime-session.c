@@ -105,6 +105,7 @@ static struct error *prepare_region(struct runtime_session *session,
         .options = (options->catch_crashes ? WIRE_CATCH_CRASHES : 0u) |
                    (options->record_calls || options->record_stacks ? WIRE_RECORD_CALLS : 0u) |
                    (options->record_stacks ? WIRE_RECORD_STACKS : 0u) |
+                   (options->record_inside ? WIRE_RECORD_INSIDE : 0u) |
                    (options->forks ? WIRE_FORKS : 0u),
         .coverage = options->coverage != NULL ? session->copied.path : NULL,
         .marks = options->coverage != NULL ? cover_file_marks(options->coverage) : 0,
@@ -263,6 +264,9 @@ struct error *runtime_session_end(struct runtime_session *session, struct wire_v
         *ret_view = session->copy.view;
     } else {
         region_restore(region, region->map);
+        if (region->layout.counts != 0)
+            region_add_counts(region->map, region->layout.arena,
+                              (struct wire_counts *)((char *)region->map + region->layout.counts));
         TRY(region_check(region->map, region->layout.arena, region->path, ret_view));
     }
     rename_modules(&session->mapping, ret_view);

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whether calls are checked, for code whose truth is known, as gcc and clang compile it at every
 // level, position independent or not. Every function of the source has its row below.
-#include "callsite-help.h"
+#include "callsite-rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-struct row {
-    const char *function, *callee;
-    enum site_class class;
-    int use;   // enum site_use, or -1 if compilers differ
-    int check; // enum site_check, or -1
-};
 static const struct row rows[] = {
-#define CHECKED(function, callee)                                                                  \
-    {                                                                                              \
-        function, callee, SITE_CHECKED, -1, SITE_CHECK_BEFORE                                      \
-    }
     CHECKED("by_null", "malloc"),
     CHECKED("by_not_null", "malloc"),
     CHECKED("by_minus_one", "open"),
@@ -87,43 +77,6 @@ static const struct row some_rows[] = {
     CHECKED("gathered", "rmdir"),
 };
 
-static bool is_named(const struct looking *looking, uint32_t function, const char *name)
-{
-    const struct flow_function *item = &looking->image->functions.items[function];
-    return item->name != NULL && item->name_size == strlen(name) &&
-           memcmp(item->name, name, item->name_size) == 0;
-}
-
-static const struct site *find(const struct looking *looking, const char *function,
-                               const char *callee)
-{
-    for (size_t i = 0; i < looking->sites.items.count; i++) {
-        const struct site *site = &looking->sites.items.items[i];
-        if (is_named(looking, site->function, function) &&
-            strcmp(looking->sites.callees.items[site->callee].name, callee) == 0)
-            return site;
-    }
-    return NULL;
-}
-
-static unsigned check_row(const struct looking *looking, const char *compiler,
-                          const struct row *row)
-{
-    const struct site *site = find(looking, row->function, row->callee);
-    if (site == NULL) {
-        print_message("%s: no site in %s\n", compiler, row->function);
-        return 1;
-    }
-    if (site->class == row->class && (row->use < 0 || site->use == row->use) &&
-        (row->check < 0 || site->check == row->check))
-        return 0;
-    print_message("%s: %s of %s at %llx is %s, %s, check %u; not %s, use %d, check %d\n", compiler,
-                  row->callee, row->function, (unsigned long long)site->address,
-                  site_class_name(site->class), site_use_name(site->use), site->check,
-                  site_class_name(row->class), row->use, row->check);
-    return 1;
-}
-
 static unsigned check_others(const struct looking *looking, const char *compiler)
 {
     unsigned wrong = 0;
@@ -154,15 +107,9 @@ static unsigned check_others(const struct looking *looking, const char *compiler
 
 static unsigned check_with(const char *compiler, const char *directory)
 {
-    char command[1024], path[512];
     unsigned wrong = 0;
     struct looking looking;
-    snprintf(path, sizeof path, "%s/idioms", directory);
-    snprintf(command, sizeof command,
-             "%s -w -fno-delete-null-pointer-checks -o %s %s/tests/unit/callsite-idioms.c",
-             compiler, path, getenv("ORDEAL_SOURCE_ROOT"));
-    assert_int_equal(system(command), 0);
-    look(path, &looking);
+    compile_and_look("callsite-idioms.c", compiler, directory, &looking);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         wrong += check_row(&looking, compiler, &rows[i]);
     bool all = strstr(compiler, "-O0") == NULL && strstr(compiler, "-protector") == NULL;
@@ -170,36 +117,12 @@ static unsigned check_with(const char *compiler, const char *directory)
         wrong += check_row(&looking, compiler, &some_rows[i]);
     wrong += check_others(&looking, compiler);
     looked(&looking);
-    unlink(path);
     return wrong;
 }
 
 static void test_idioms(void **state)
 {
-    static const char *const compilers[] = {"gcc -O0",
-                                            "gcc -O1",
-                                            "gcc -O2",
-                                            "gcc -O3",
-                                            "gcc -Os",
-                                            "clang -O0",
-                                            "clang -O1",
-                                            "clang -O2",
-                                            "clang -O3",
-                                            "clang -Os",
-                                            "gcc -O2 -no-pie",
-                                            "gcc -O0 -no-pie -fno-pie",
-                                            "clang -O2 -no-pie -fno-pie",
-                                            "gcc -O2 -fno-plt",
-                                            "clang -O1 -fno-plt",
-                                            "gcc -O2 -fstack-protector-all",
-                                            "clang -O2 -fstack-protector-all"};
-    char directory[] = "/tmp/ordeal-unit.XXXXXX";
-    unsigned wrong = 0;
-    assert_non_null(mkdtemp(directory));
-    for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
-        wrong += check_with(compilers[i], directory);
-    rmdir(directory);
-    assert_int_equal(wrong, 0);
+    check_with_compilers(check_with);
 }
 
 int main(void)

@@ -138,15 +138,18 @@ static void test_symptoms(void **state)
     title_is(&example, "cp claims success with wrong output when read fails with EIO");
     judgement->verdict = VERDICT_UNSTABLE;
     title_is(&example, "cp leaves something broken behind when read fails with EIO");
+    judgement->verdict = VERDICT_WRONG_OUTPUT;
     judgement->symptom = SYMPTOM_EMPTIED;
     judgement->about = (char *)"/home/me/work/notes";
+    example.result.end = SANDBOX_EXIT;
+    title_is(&example, "cp claims success but leaves notes empty when read fails with EIO");
+    example.result.status = 1;
     title_is(&example, "cp reports the failure but leaves notes empty when read fails with EIO");
-    judgement->symptom = SYMPTOM_WRONG; // of a posttest that failed
-    title_is(&example, "cp leaves something broken behind when read fails with EIO");
     char path[300];
     memset(path, 'x', sizeof path - 1);
     path[sizeof path - 1] = '\0';
     judgement->verdict = VERDICT_SILENT;
+    judgement->symptom = SYMPTOM_WRONG;
     judgement->about = path;
     _cleanup_(buffer_deinit) struct buffer expected = {0};
     ok(buffer_printf(&expected, "cp gets ...%.80s wrong without a word when read fails with EIO",

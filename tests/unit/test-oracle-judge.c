@@ -206,6 +206,52 @@ static void test_crash(void **state)
            "crash AddressSanitizer: heap-use-after-free a.c:3 in f");
 }
 
+static struct outcome_run aborted(const char *key, const char *err)
+{
+    struct outcome_run run = usual(0, "", err);
+    run.workload.end = SANDBOX_SIGNAL;
+    run.workload.status = SIGABRT;
+    run.observation.crash_signal = SIGABRT;
+    run.observation.crash = strdup("SIGABRT in x");
+    run.observation.crash_key = strdup(key);
+    run.observation.crash_in_command = run.observation.crash_by_itself = true;
+    return run;
+}
+
+static void verdict_is(struct outcome_run run, enum verdict verdict)
+{
+    struct judgement judgement = {0};
+    good(judge(reference, &run, &judgement));
+    assert_int_equal(judgement.verdict, verdict);
+    judgement_deinit(&judgement);
+    outcome_run_deinit(&run);
+}
+
+// A message and then abort(): the program decided to. A check of the C library, an exception that
+// nobody catches and a handler of a fault end in abort(), too.
+static void test_deliberate(void **state)
+{
+    static const char by_program[] = "libc.so.6+0x8a\nraise (libc.so.6)\nabort (libc.so.6)\n"
+                                     "die (x)\nmain (x)";
+    judged(aborted(by_program, "no memory\n"), VERDICT_DELIBERATE,
+           "SIGABRT in x, in die (x) < main (x); stderr: 'no memory'",
+           "deliberate SIGABRT in die (x)");
+    verdict_is(aborted(by_program, ""), VERDICT_CRASH);
+    verdict_is(aborted("abort (libc.so.6)\n__assert_fail (libc.so.6)\nf (x)", "x: failed\n"),
+               VERDICT_DELIBERATE);
+    verdict_is(aborted("stop (x)\nmain (x)", "stop\n"), VERDICT_DELIBERATE);
+    verdict_is(aborted("abort (libc.so.6)\nlibc.so.6+0x7a\nfree (libc.so.6)\nf (x)",
+                       "free(): invalid pointer\n"),
+               VERDICT_CRASH);
+    verdict_is(aborted("abort (libc.so.6)\nlibstdc++.so.6+0x9\nmain (x)", "terminate called\n"),
+               VERDICT_CRASH);
+    verdict_is(aborted(by_program, "note\n*** bad block ***: terminated\n"), VERDICT_CRASH);
+    verdict_is(aborted(by_program, "Aborted\n"), VERDICT_CRASH); // a shell's words
+    struct outcome_run run = aborted(by_program, "no memory\n");
+    run.observation.crash_by_itself = false; // sent by another process, or in a fault's handler
+    verdict_is(run, VERDICT_CRASH);
+}
+
 static struct outcome_run crashed(const char *key, const char *stack)
 {
     struct outcome_run run = usual(0, "", "");
@@ -512,11 +558,12 @@ static void test_oracle(void **state)
     oracle_says(0, "wrong-output: bad sum", "", VERDICT_WRONG_OUTPUT, "bad sum",
                 "wrong-output oracle after read in fill at in.c:7");
     oracle_says(0, "", "", VERDICT_INVALID, "the oracle command printed no verdict", "invalid");
-    oracle_says(0, "passed all\n", "", VERDICT_INVALID,
-                "the oracle command printed 'passed all', which does not begin with a verdict "
-                "(crash, hang, silent, wrong-output, unstable, graceful, pass, not-activated, "
-                "invalid)",
-                "invalid");
+    oracle_says(
+        0, "passed all\n", "", VERDICT_INVALID,
+        "the oracle command printed 'passed all', which does not begin with a verdict "
+        "(crash, hang, silent, wrong-output, unstable, deliberate, graceful, pass, not-activated, "
+        "invalid)",
+        "invalid");
     oracle_says(2, "pass", "oops\n", VERDICT_INVALID,
                 "the oracle command failed: exit status 2; it says: 'oops'", "invalid");
     // What the oracle cannot know: that the command crashed.
@@ -558,6 +605,7 @@ int main(void)
         cmocka_unit_test(test_crash_causes),
         cmocka_unit_test(test_sent_signal),
         cmocka_unit_test(test_graceful),
+        cmocka_unit_test(test_deliberate),
         cmocka_unit_test(test_unstable),
         cmocka_unit_test(test_symptom_is_of_the_verdict),
         cmocka_unit_test(test_silent),

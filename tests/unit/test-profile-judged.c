@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "profile-help.h"
+
 static const char source[] =
     "#include <errno.h>\n"
     "#include <fcntl.h>\n"
@@ -211,36 +213,6 @@ static const char one_truth[] = "extern int sink; void touch(void);\n"
 static const char one_code[] =
     "int code%d(int x) { touch(); if (x == 1) return %d; if (x == 2) return %d; return 0; }\n";
 
-// "1 -1": what is likely to be a failure, in the profile's order.
-static void expect(const struct profile *profile, const char *name, const char *wanted)
-{
-    char text[128] = "";
-    for (size_t i = 0; i < profile->functions.count; i++) {
-        const struct profile_function *function = &profile->functions.items[i];
-        if (strcmp(profile_text(profile, function->name), name) != 0)
-            continue;
-        int64_t last = INT64_MAX;
-        for (uint32_t k = 0; k < function->count; k++) {
-            const struct failure *failure = &profile->failures.items[function->first + k];
-            if (failure->confidence < FAILURE_LIKELY || failure->result.number == last)
-                continue;
-            if (failure->result.kind == VALUE_ERRORS) {
-                snprintf(text + strlen(text), sizeof text - strlen(text), "%s%serrno%s",
-                         *text != '\0' ? " " : "", failure->result.negative ? "-" : "",
-                         failure->result_open ? "..." : "");
-                continue;
-            }
-            last = failure->result.number;
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%lld",
-                     *text != '\0' ? " " : "", (long long)last);
-        }
-        if (strcmp(text, wanted) != 0)
-            fail_msg("%s fails with '%s', not '%s'", name, text, wanted);
-        return;
-    }
-    fail_msg("no function %s", name);
-}
-
 // How many things its only failure leaves for the caller to see.
 static void expect_effects(const struct profile *profile, const char *name, unsigned wanted)
 {
@@ -250,28 +222,6 @@ static void expect_effects(const struct profile *profile, const char *name, unsi
         if (strcmp(profile_text(profile, function->name), name) == 0)
             assert_int_equal(profile->failures.items[function->first].effect_count, wanted);
     }
-}
-
-// Whether it is said that nothing is known.
-static void expect_unknown(const struct profile *profile, const char *name, bool wanted)
-{
-    expect(profile, name, "");
-    for (size_t i = 0; i < profile->functions.count; i++)
-        if (strcmp(profile_text(profile, profile->functions.items[i].name), name) == 0)
-            assert_int_equal(profile->functions.items[i].unknown != 0, wanted);
-}
-
-static void profile_of(const char *compiler, const char *directory, char *path, size_t size,
-                       struct batch_item *item)
-{
-    char command[256];
-    snprintf(path, size, "%s/judged.so", directory);
-    snprintf(command, sizeof command, "%s -shared -fPIC -w -o %s %s/judged.c", compiler, path,
-             directory);
-    assert_int_equal(system(command), 0);
-    const struct batch batch = {.options.system_call = system_call_errors, .jobs = 1};
-    assert_null(profile_batch(&batch, item, 1));
-    assert_null(item->error);
 }
 
 static void check(const char *compiler, const char *directory)

@@ -15,6 +15,7 @@
 
 struct runtime runtime;
 struct stub_slot runtime_slots[RUNTIME_SLOTS];
+void *runtime_slot_real[RUNTIME_SLOTS];
 const char runtime_stubs[RUNTIME_STUB_SIZE * 4];
 // None that a reference could lead to already.
 extern const char runtime_stub_end[1] __attribute__((alias("runtime_stubs")));
@@ -25,6 +26,7 @@ static void (*meanwhile)(struct stub_slot *slot);
 void runtime_gate_full(void) {}
 void runtime_gate_sites(void) {}
 void runtime_gate_record(void) {}
+void rows_describe(const struct stub_slot *slot) {}
 uint64_t random_mix(uint64_t value)
 {
     return value;

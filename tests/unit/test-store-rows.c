@@ -323,7 +323,7 @@ static void counts(void **state)
     char text[400] = "";
     must(store_each_count(store, campaign.id, NULL, list_counts, text));
     must(store_each_count(store, campaign.id, "type", list_counts, text));
-    assert_string_equal(text, "?:000000000 ");
+    assert_string_equal(text, "?:0000000000 ");
     static const char *const functions[] = {"write", NULL, "read", "write"};
     for (unsigned i = 0; i < 4; i++) {
         struct store_candidate candidate = some_candidate(campaign.id, i + 1);
@@ -343,13 +343,13 @@ static void counts(void **state)
     }
     fill(store, 20); // another campaign
     static const char *const wanted[][2] = {
-        {NULL, "?:111000001 "},
-        {"type", "read=-1/EIO:111000001 "},
-        {"function", "?:010000000 read:001000000 write:100000001 "},
-        {"module", "?:111000001 "},
-        {"file", "x.c:111000001 "},
-        {"component", "?:111000001 "},
-        {"program", "?:000000001 cp:011000000 sh:100000000 "},
+        {NULL, "?:1110000001 "},
+        {"type", "read=-1/EIO:1110000001 "},
+        {"function", "?:0100000000 read:0010000000 write:1000000001 "},
+        {"module", "?:1110000001 "},
+        {"file", "x.c:1110000001 "},
+        {"component", "?:1110000001 "},
+        {"program", "?:0000000001 cp:0110000000 sh:1000000000 "},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         text[0] = '\0';

@@ -206,6 +206,7 @@ static void words_agree(void **state)
         assert_int_equal(verdict_named(facts->name, strlen(facts->name)), i);
         assert_int_equal(verdict_named(facts->name, strlen(facts->name) - 1), VERDICTS);
         assert_true(!facts->failure || facts->counts);
+        assert_true(!facts->failure || facts->finding);
     }
     _cleanup_(buffer_deinit) struct buffer found =
         ask(store, "SELECT * FROM verdict ORDER BY severity");
@@ -232,15 +233,16 @@ static void views(void **state)
     fill(store, 2 * VERDICTS + 1); // three crashes, two of each other
     _cleanup_(buffer_deinit) struct buffer verdicts =
         ask(store, "SELECT verdict, trials, percent FROM verdicts");
-    assert_string_equal(verdicts.data, "crash|3|20.0\nhang|2|13.3\nsilent|2|13.3\n"
-                                       "wrong-output|2|13.3\nunstable|2|13.3\ngraceful|2|13.3\n"
-                                       "pass|2|13.3\nnot-activated|2|\ninvalid|2|\n");
+    assert_string_equal(verdicts.data, "crash|3|17.6\nhang|2|11.8\nsilent|2|11.8\n"
+                                       "wrong-output|2|11.8\nunstable|2|11.8\n"
+                                       "deliberate|2|11.8\ngraceful|2|11.8\npass|2|11.8\n"
+                                       "not-activated|2|\ninvalid|2|\n");
     _cleanup_(buffer_deinit) struct buffer failures =
         ask(store, "SELECT verdict, count(*) FROM failures GROUP BY verdict");
     assert_string_equal(failures.data, "crash|3\nhang|2\nsilent|2\nunstable|2\nwrong-output|2\n");
     _cleanup_(buffer_deinit) struct buffer sites =
         ask(store, "SELECT symbol, line, fault, trials, failures FROM sites");
-    assert_string_equal(sites.data, "copy|12|read=-1/EIO|19|11\n");
+    assert_string_equal(sites.data, "copy|12|read=-1/EIO|21|11\n");
 }
 
 // The queries of the manual page; its last one deletes the campaign.

@@ -194,7 +194,7 @@ static struct error *put_tables(const struct libraries *libraries, const struct 
     TRY(buffer_printf(text, "%zu function%s, %zu with errors, %zu unknown", counts.functions,
                       counts.functions == 1 ? "" : "s", counts.failing, counts.unknown));
     if (counts.cut != 0)
-        TRY(buffer_printf(text, ", %zu not looked at completely", counts.cut));
+        TRY(buffer_printf(text, ", %zu where there may be more", counts.cut));
     TRY(buffer_printf(text, ", "));
     TRY(text_put_duration(text, clock_ns() - start_ns));
     return buffer_append(text, "\n", 1);

@@ -25,6 +25,10 @@ _must_check_ struct error *faults_put_table(const struct image *image,
 _must_check_ struct error *faults_put_json(const struct image *image,
                                            const struct faults_filter *filter, const bool *enabled,
                                            struct buffer *text);
+// Lists what the program could have and has not, with the reasons.
+_must_check_ struct error *faults_put_left_out(const struct image *image,
+                                               const struct faults_filter *filter, bool json,
+                                               struct buffer *text);
 // Writes "12 no-store at a.c:3:5 in main".
 _must_check_ struct error *faults_put_one(const struct image *image, size_t number,
                                           struct buffer *text);

@@ -4,6 +4,7 @@
 #include "mutate/pass/pass.h"
 
 #include "mutate/pass/shim.h"
+#include "mutate/pass/source.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
@@ -109,6 +110,9 @@ static void look_at(struct pass *pass, struct pass_function *subject, struct shi
     LLVMBasicBlockRef parent = LLVMGetInstructionParent(instruction);
     if (pass_is_fixed(pass, instruction))
         return;
+    // Checks that a sanitizer adds have the line of what they check.
+    if (LLVMGetMetadata(instruction, pass->no_sanitize) != NULL)
+        return;
     // Code that the compiler made up has no line, and no programmer can have made a mistake in it.
     if (LLVMGetDebugLocLine(instruction) == 0 && LLVMGetSubprogram(subject->function) != NULL)
         return;
@@ -166,6 +170,8 @@ static uint64_t scan(struct pass *pass, struct pass_function *subject)
     }
     shim_loops_free(loops);
     subject->blocks = number;
+    if (!subject->skipped)
+        pass_find_in_source(pass, subject);
     for (size_t i = 0; i < subject->candidates.count; i++)
         hash = pass_hash_text(hash, subject->candidates.items[i].type->name);
     return hash;
@@ -270,6 +276,7 @@ static void add_edges(struct pass *pass, struct pass_function *caller)
 
 void pass_find(struct pass *pass)
 {
+    pass->no_sanitize = LLVMGetMDKindIDInContext(pass->context, "nosanitize", 10);
     for (LLVMValueRef function = LLVMGetFirstFunction(pass->module); function != NULL;
          function = LLVMGetNextFunction(function))
         if (LLVMGetLinkage(function) == LLVMAvailableExternallyLinkage)

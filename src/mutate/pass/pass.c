@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "mutate/pass/shim.h"
+#include "mutate/pass/source.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
@@ -94,12 +95,14 @@ static void deinit(struct pass *pass)
 {
     for (size_t i = 0; i < pass->functions.count; i++) {
         ARRAY_DEINIT(&pass->functions.items[i].candidates);
+        ARRAY_DEINIT(&pass->functions.items[i].left_out);
         ARRAY_DEINIT(&pass->functions.items[i].edges);
     }
     ARRAY_DEINIT(&pass->functions);
     pass_options_deinit(&pass->options);
     buffer_deinit(&pass->strings);
     map_deinit(&pass->interned);
+    source_rows_free(pass->rows);
     free(pass->sorted);
 }
 
@@ -126,8 +129,27 @@ static bool is_skipped(const struct pass *pass)
     return false;
 }
 
+// Nothing is left out silently.
+static void tell_left_out(const struct pass *pass)
+{
+    size_t all = 0, left_out = 0, size;
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        const struct pass_function *subject = &pass->functions.items[i];
+        all += subject->candidates.count;
+        for (size_t j = 0; j < subject->candidates.count; j++)
+            left_out += !subject->candidates.items[j].chosen && !subject->candidates.items[j].idle;
+    }
+    if (left_out != 0)
+        fprintf(stderr,
+                "%s: %zu of %zu faults left out to keep the build small; 'ordeal faults "
+                "--left-out' lists them\n",
+                LLVMGetSourceFileName(pass->module, &size), left_out, all);
+}
+
 static void instrument(struct pass *pass)
 {
+    if (pass->options.table != NULL)
+        pass->rows = source_rows_read(pass, pass->options.table);
     pass_find(pass);
     if (pass->functions.count == 0)
         return;
@@ -141,6 +163,7 @@ static void instrument(struct pass *pass)
     if (pass->options.decide == MAP_WORLDS)
         pass_make_entries(pass);
     pass_write_map(pass);
+    tell_left_out(pass);
 }
 
 bool pass_run(LLVMModuleRef module, const char *options)

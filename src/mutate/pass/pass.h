@@ -17,13 +17,18 @@
 struct pass_options {
     enum map_decide decide;
     unsigned clones_per_block; // 0: as many as the limit allows
-    unsigned limit;            // instructions in the clones of one block
+    unsigned limit;            // instructions in the clones of one block, without twins
+    unsigned budget;           // instructions in the copies of a twin, in percent of its own
+    unsigned least_budget;     // for the smallest functions
     uint64_t seed;
     const char *skip; // files to leave alone: parts of their names, separated by commas
+    const char *loops; // functions that get markers in place, separated by commas
     char *text;       // owns the names
     bool lto;         // the optimiser will see other modules, too
+    bool scattered;   // the blocks of one function may get into several sections
     bool strip_debug; // line tables were made for the map alone
     bool counters;
+    const char *table; // file with the faults of the source, or NULL
     ARRAY(const struct fault_type *) types;
 };
 // Text as `ordeal cc` makes it: "decide=worlds;clones=4;seed=1;lto". Ends the compiler if it is
@@ -31,20 +36,41 @@ struct pass_options {
 void pass_options_parse(const char *text, struct pass_options *ret_options);
 void pass_options_deinit(struct pass_options *options);
 
+// Whether a list separated by commas has a name; a list that is NULL has none.
+bool pass_is_named(const char *list, const char *name);
+// What the faults of the source need besides an instruction.
+struct pass_place {
+    LLVMValueRef instruction;
+    LLVMValueRef resume;      // where the code goes on instead; or NULL
+    LLVMValueRef value;       // what is a constant instead; or NULL
+    LLVMBasicBlockRef target; // the block that `resume` begins, in the code that is instrumented
+    const char *other;        // name of another variable's memory; or NULL
+    uint32_t how, flags;      // enum source_how, source_flag
+    uint32_t number;          // of the mark on `resume`
+};
+// A fault of the source that is none in the module.
+struct pass_left_out {
+    uint32_t kind, reason; // enum model_kind, source_reason
+    uint32_t file, detail; // strings of the map
+    uint32_t line, column;
+};
+
 struct pass_candidate {
     const struct fault_type *type;
     uint32_t block, position; // of the function as it is before anything is changed
+    uint32_t piece;           // of the twin, for its copies
     uint32_t line, column, file, detail;
     bool macro; // its code comes out of a macro
     unsigned loop_depth;
     bool chosen;
     bool idle;                // its mistake makes no difference
     LLVMValueRef instruction; // in the code that is instrumented
+    struct pass_place place;  // of a fault of the source
 };
 
 struct pass_function {
     LLVMValueRef function, twin; // twin NULL: markers in the function itself
-    bool local, entry, skipped, in_place, always_inlined, declared_inline;
+    bool local, entry, skipped, in_place, declared_inline;
     bool untouchable;        // compiles only if the optimiser finds constants in it
     uint64_t needs_constant; // parameters that must be constant for that, as bits
     LLVMValueRef softened;   // a copy for twins, without calls that must be optimised away
@@ -52,6 +78,7 @@ struct pass_function {
     uint64_t id, name_key;
     uint32_t blocks;
     ARRAY(struct pass_candidate) candidates;
+    ARRAY(struct pass_left_out) left_out;
     ARRAY(uint64_t) edges;
 };
 
@@ -67,8 +94,10 @@ struct pass {
     ARRAY(struct pass_function) functions;
     struct pass_lookup *sorted;
     size_t sorted_count;
-    struct buffer strings; // of the map; offset 0 is the empty string
-    struct map interned;   // by a text's hash: offsets into `strings`
+    struct buffer strings;    // of the map; offset 0 is the empty string
+    struct map interned;      // by a text's hash: offsets into `strings`
+    unsigned no_sanitize;     // marks what a sanitizer adds
+    struct source_rows *rows; // faults of the source; NULL if nobody looked
 };
 
 // Ends the compiler on an error.
@@ -96,8 +125,31 @@ uint32_t pass_detail(struct pass *pass, LLVMValueRef instruction);
 // Makes twins and redirects calls among them; then makes the entries that lead to them.
 void pass_make_twins(struct pass *pass);
 void pass_make_entries(struct pass *pass);
+// Prepares a function for the faults of the source: blocks begin where they go on. Comes first of
+// all changes to the code that is instrumented.
+void pass_prepare_source(struct pass *pass, struct pass_function *subject, LLVMValueRef code);
 // Puts markers and faulty clones of blocks into a function's twin, or into the function.
 void pass_instrument(struct pass *pass, struct pass_function *subject);
+// The same for a twin, where only the instructions that a fault changes are copied.
+void pass_splice(struct pass *pass, struct pass_function *subject);
+// Makes a candidate's mistake in a copy of its instruction.
+void pass_apply(struct pass *pass, const struct pass_function *subject, size_t number,
+                LLVMValueRef copy);
+
+struct shim_mark_number;
+struct pass_marker {
+    uint32_t block;         // of the function
+    LLVMBasicBlockRef next; // where it leads as long as no fault is enabled
+    LLVMBasicBlockRef *targets;
+    size_t target_count;
+    const struct shim_mark_number *numbers; // of candidates, with the target of each
+    size_t number_count;
+};
+// Builds a marker, which ends its block.
+void pass_put_marker(struct pass *pass, const struct pass_function *subject,
+                     const struct pass_marker *marker, LLVMBuilderRef builder);
+// Builds what the markers of a twin refer to; at its beginning, once.
+void pass_put_base(struct pass *pass, const struct pass_function *subject);
 // The variable that decides in the variable mode.
 LLVMValueRef pass_variable(struct pass *pass);
 void pass_tell_variable(struct pass *pass, LLVMValueRef variable);

@@ -3,6 +3,8 @@
 // meson.build.
 #include "mutate/pass/types.h"
 
+#include "mutate/pass/source.h"
+
 #include <stddef.h>
 
 const struct fault_type *const fault_types[] = {
@@ -22,19 +24,19 @@ const struct fault_type *const fault_types[] = {
     &type_stuck_at_branch,
     &type_stuck_at_loop,
     &type_swap,
-    // G-SWFIT, by their acronyms there
-    &type_missing_call,
-    &type_missing_init,
-    &type_missing_value,
-    &type_missing_expression,
-    &type_missing_condition,
-    &type_missing_if,
-    &type_missing_if_before_else,
-    &type_missing_and,
-    &type_missing_or,
-    &type_missing_part,
-    &type_wrong_value,
-    &type_wrong_variable,
-    &type_wrong_expression,
+    // G-SWFIT (mutate/model.h)
+    &field_types[MODEL_MFC],
+    &field_types[MODEL_MVIV],
+    &field_types[MODEL_MVAV],
+    &field_types[MODEL_MVAE],
+    &field_types[MODEL_MIA],
+    &field_types[MODEL_MIFS],
+    &field_types[MODEL_MIEB],
+    &field_types[MODEL_MLAC],
+    &field_types[MODEL_MLOC],
+    &field_types[MODEL_MLPA],
+    &field_types[MODEL_WVAV],
+    &field_types[MODEL_WPFV],
+    &field_types[MODEL_WAEP],
     NULL,
 };

@@ -8,10 +8,7 @@
 extern const struct fault_type type_buffer_overflow, type_corrupt_index, type_corrupt_integer,
     type_corrupt_operator, type_corrupt_pointer, type_dangling_pointer, type_flip_bool,
     type_flip_branch, type_mem_leak, type_no_load, type_no_store, type_random_load,
-    type_stuck_at_branch, type_stuck_at_loop, type_swap, type_missing_call, type_missing_init,
-    type_missing_value, type_missing_expression, type_missing_condition, type_missing_if,
-    type_missing_if_before_else, type_missing_and, type_missing_or, type_missing_part,
-    type_wrong_value, type_wrong_variable, type_wrong_expression;
+    type_stuck_at_branch, type_stuck_at_loop, type_swap;
 
 extern const struct fault_type *const fault_types[]; // ends with NULL
 

@@ -54,8 +54,9 @@ const struct campaign_rule campaign_rules[] = {
       ADVICE_CHECK, "warning", MEDIUM}},
     {VERDICT_WRONG_OUTPUT,
      SEVERITY_LOSS,
-     {"wrong-output-data-loss", "A failure destroys data, though success is claimed.",
-      LOST "and the exit status claims success.", ADVICE_FILES, "error", CRITICAL}},
+     {"wrong-output-data-loss", "A failure destroys data, though something is reported.",
+      LOST "though the program writes a message or ends with another exit status.", ADVICE_FILES,
+      "error", CRITICAL}},
     {VERDICT_WRONG_OUTPUT,
      SEVERITY_MEDIUM,
      {"wrong-output", "A failure changes the result, though success is claimed.",
@@ -63,7 +64,7 @@ const struct campaign_rule campaign_rules[] = {
       "but the exit status claims success.",
       "Exit with a status other than 0 when a call that matters for the result has failed.",
       "warning", MEDIUM}},
-    {VERDICT_UNSTABLE,
+    {VERDICT_UNSTABLE, // in stores of older versions
      SEVERITY_LOSS,
      {"unstable-data-loss", "A failure is reported, but destroys data.",
       LOST "though the program reports the failure.", ADVICE_FILES, "error", CRITICAL}},
@@ -75,6 +76,15 @@ const struct campaign_rule campaign_rules[] = {
       "Undo what was done before the failure, or leave it in a state that the next start can "
       "repair.",
       "warning", MEDIUM}},
+    {VERDICT_DELIBERATE,
+     SEVERITY_NONE,
+     {"deliberate", "The program aborts on purpose when a library call fails.",
+      "After one library call failed, the program wrote a message and then ended itself with a "
+      "signal, as abort() and assert() do. Nothing was destroyed.",
+      "Nothing, if that is what the program should do. A library should return the failure "
+      "instead, "
+      "and a server should go on with its other clients.",
+      "note", LOW}},
     {VERDICTS,
      SEVERITY_NONE,
      {"other", "Something else was found.",

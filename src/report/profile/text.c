@@ -205,6 +205,10 @@ static struct error *put_function(struct page *page, const struct profile_functi
     counts->failing += shown;
     counts->unknown += function->unknown != 0;
     counts->cut += function->cut != 0;
+    if (shown && function->cut) {
+        TRY(start_line(page, "", SIZE_MAX));
+        return buffer_printf(page->text, "there may be more\n");
+    }
     if (shown || (function->unknown == 0 && !page->view->all && !function->cut))
         return NULL;
     TRY(start_line(page, name.data, SIZE_MAX));

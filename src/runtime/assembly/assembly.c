@@ -17,6 +17,7 @@ SAME(ASM_SLOT_ORIGINAL, offsetof(struct stub_slot, original));
 SAME(ASM_SLOT_GATE, offsetof(struct stub_slot, gate));
 SAME(ASM_SLOT_LOW, offsetof(struct stub_slot, low));
 SAME(ASM_SLOT_LENGTH, offsetof(struct stub_slot, length));
+SAME(ASM_SLOT_NEXT, offsetof(struct stub_slot, next));
 
 SAME(ASM_FRAME_R15, offsetof(struct call_frame, r15));
 SAME(ASM_FRAME_R14, offsetof(struct call_frame, r14));
@@ -34,9 +35,11 @@ SAME(ASM_FRAME_STACK, offsetof(struct call_frame, stack));
 
 SAME(ASM_DECIDE_PASS, DECIDE_PASS);
 SAME(ASM_DECIDE_INTEGER, DECIDE_INTEGER);
+SAME(ASM_DECIDE_COMPLEX, DECIDE_COMPLEX);
 SAME(ASM_DECIDE_FLOATING, DECIDE_FLOATING);
 SAME(ASM_DECIDE_LONG_DOUBLE, DECIDE_LONG_DOUBLE);
 SAME(ASM_DECIDE_PERFORM, DECIDE_PERFORM);
+SAME(ASM_DECIDE_AS_IS, DECIDE_AS_IS);
 
 // A line of code has a bit in a word for each of its bytes.
 SAME(SITE_LINE_SIZE, 8 * sizeof runtime_site_filter[0]);

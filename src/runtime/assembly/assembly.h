@@ -7,7 +7,13 @@
 
 // The pool of stubs: one for each struct stub_slot.
 #define RUNTIME_SLOTS     16384
-#define RUNTIME_STUB_SIZE 128
+#define RUNTIME_STUB_SIZE 256
+
+// Places in a stub: the entries of functions that get no credits, and of those that C counts; where
+// calls that took a credit may go instead of on, which leads to the gate.
+#define RUNTIME_STUB_COUNTED 64
+#define RUNTIME_STUB_ASKED   104
+#define RUNTIME_STUB_GATED   221
 
 // Entries that stand in for initialisers of late modules.
 #define RUNTIME_LATE_INITS     256
@@ -30,6 +36,22 @@
 #define RECORD_HASH_SHIFT 32 // the product's upper half is the hash
 #define RECORD_NEIGHBOURS 4  // entries that the assembly looks at, one after the other
 
+// Rows of calls and credits, see credits.h: the first stubs have an entry in each row. Three
+// windows of the same size stand one behind the other.
+#define ROW_SLOTS       512
+#define ROW_SLOTS_SHIFT 9
+#define ROW_COUNT       256
+#define ROW_SIZE        (ROW_SLOTS * 8)
+#define ROW_WINDOW      (ROW_COUNT * ROW_SIZE)
+
+// struct row_deltas
+#define ASM_DELTA_COUNT 0
+#define ASM_DELTA_OPEN  8
+
+// struct thread
+#define ASM_THREAD_ROW    0
+#define ASM_THREAD_RECORD 8
+
 // struct stub_slot
 #define ASM_SLOT_SIZE     64
 #define ASM_SLOT_SHIFT    6
@@ -39,6 +61,7 @@
 #define ASM_SLOT_GATE     24
 #define ASM_SLOT_LOW      32
 #define ASM_SLOT_LENGTH   40
+#define ASM_SLOT_NEXT     48
 
 // struct call_frame
 #define ASM_FRAME_R15       0
@@ -60,11 +83,13 @@
 #define ASM_DECIDE_INTEGER     1
 #define ASM_DECIDE_FLOATING    2
 #define ASM_DECIDE_LONG_DOUBLE 3
-#define ASM_DECIDE_PERFORM     4
+#define ASM_DECIDE_COMPLEX     4
+#define ASM_DECIDE_PERFORM     5
+#define ASM_DECIDE_AS_IS       6
 
 // struct record_table and struct record_entry
 #define ASM_TABLE_MASK    0
-#define ASM_TABLE_ENTRIES 16
+#define ASM_TABLE_ENTRIES 24
 #define ASM_ENTRY_SIZE    16
 #define ASM_ENTRY_SHIFT   4
 #define ASM_ENTRY_KEY     0

@@ -5,7 +5,7 @@
 #include "runtime/assembly/assembly.h"
 #include "runtime/assembly/frame.inc"
 
-        .hidden runtime_slots, runtime_single_threaded, runtime_record_table, runtime_gate_full
+        .hidden runtime_slots, runtime_thread, runtime_gate_full
 
         .text
         .globl runtime_gate_record
@@ -23,27 +23,25 @@ runtime_gate_record:
         movabs  $RECORD_MULTIPLIER, %r10
         imul    %rax, %r10
         shr     $(RECORD_HASH_SHIFT - ASM_ENTRY_SHIFT), %r10 # in bytes; the mask cuts off the rest
-        mov     runtime_record_table(%rip), %r11
+        mov     runtime_thread@gottpoff(%rip), %r11
+        mov     %fs:ASM_THREAD_RECORD(%r11), %r11
+        test    %r11, %r11
+        jz      2f                      # the thread has no table
         and     ASM_TABLE_MASK(%r11), %r10
         add     %r10, %r11
         cmp     %rax, ASM_TABLE_ENTRIES + ASM_ENTRY_KEY(%r11)
         jne     4f
 5:      mov     ASM_TABLE_ENTRIES + ASM_ENTRY_COUNT(%r11), %r11
-        mov     runtime_single_threaded(%rip), %r10
-        cmpb    $0, (%r10)
-        je      2f
-        incq    (%r11)
-1:      .cfi_remember_state
+        incq    (%r11)                  # no other thread writes there
+        .cfi_remember_state
         pass_on
         .cfi_restore_state
-2:      lock incq (%r11)
-        jmp     1b
 4:      .rept   RECORD_NEIGHBOURS - 1   # the next entries
         add     $ASM_ENTRY_SIZE, %r11
         cmp     %rax, ASM_TABLE_ENTRIES + ASM_ENTRY_KEY(%r11)
         je      5b
         .endr
-        .set    saved_at, ASM_FRAME_RAX
+2:      .set    saved_at, ASM_FRAME_RAX
         restore rax, ASM_FRAME_RAX
         restore r10, ASM_FRAME_R10
         restore r11, ASM_FRAME_TARGET

@@ -5,14 +5,18 @@
 #include "runtime/assembly/frame.inc"
 
         .hidden runtime_slots, runtime_single_threaded, runtime_decide, runtime_performed
+        .hidden runtime_thread, runtime_closed_base, runtime_count_base, runtime_row_deltas
         .hidden runtime_site_filter
         .hidden runtime_late_initialise, runtime_save_size, runtime_save_mask
         .hidden runtime_save_by_moves
 
 # Where in a stub the instructions stand that change the stack pointer. `.org` puts them there.
-        .set PUSH_RAX, 64               # one byte
-        .set POP_RAX, 84                # one byte
-        .set PUSH_NUMBER, 87            # five bytes
+        .set COUNTED, RUNTIME_STUB_COUNTED
+        .set ASKED, RUNTIME_STUB_ASKED
+        .set PUSH_RAX, 192              # one byte
+        .set POP_RAX, 212               # one byte
+        .set GATED, RUNTIME_STUB_GATED  # a jump from the beginning may lead here
+        .set PUSH_NUMBER, 232           # five bytes
         .set PUSHED_RAX, PUSH_RAX + 1   # the places behind them
         .set POPPED_RAX, POP_RAX + 1
         .set PUSHED_NUMBER, PUSH_NUMBER + 5
@@ -57,6 +61,30 @@ runtime_stubs:
         .set slot, number * ASM_SLOT_SIZE
         .org runtime_stubs + stub, 0xcc
         endbr64
+        .if number >= ROW_SLOTS
+        jmp     7f
+        .else
+        .set entry, number * 8
+        mov     runtime_thread@gottpoff(%rip), %r11
+        mov     %fs:ASM_THREAD_ROW(%r11), %r11
+        add     runtime_closed_base(%rip), %r11
+        add     runtime_row_deltas + ASM_DELTA_OPEN(%rip), %r11
+        subq    $1, entry(%r11)         # one instruction: see credits.c
+        js      5f
+        add     runtime_row_deltas + ASM_DELTA_COUNT(%rip), %r11
+        incq    ROW_WINDOW + entry(%r11)
+        jmp     *(runtime_slots + slot + ASM_SLOT_NEXT)(%rip)
+        .org runtime_stubs + stub + COUNTED, 0xcc
+5:      endbr64
+        mov     runtime_thread@gottpoff(%rip), %r11
+        mov     %fs:ASM_THREAD_ROW(%r11), %r11
+        add     runtime_count_base(%rip), %r11
+        add     runtime_row_deltas + ASM_DELTA_COUNT(%rip), %r11
+        incq    entry(%r11)
+        jmp     7f
+        .endif
+        .org runtime_stubs + stub + ASKED, 0x90
+7:      endbr64
         mov     runtime_single_threaded(%rip), %r11
         cmpb    $0, (%r11)
         mov     $1, %r11d
@@ -75,8 +103,12 @@ runtime_stubs:
         .org runtime_stubs + stub + POP_RAX, 0x90
         pop     %rax
         jae     4b
+        jmp     6f
+        .org runtime_stubs + stub + GATED, 0xcc
+        endbr64
+        mov     $-1, %r11               # CALL_TOOK_CREDIT
         .org runtime_stubs + stub + PUSH_NUMBER, 0x90
-        .byte   0x68                    # push imm32
+6:      .byte   0x68                    # push imm32
         .long   number
         jmp     *(runtime_slots + slot + ASM_SLOT_GATE)(%rip)
         .set number, number + 1
@@ -164,13 +196,20 @@ runtime_gate_rest:
         jmp     *%r11
         .cfi_restore_state
 1:      je      4f
+        cmp     $ASM_DECIDE_AS_IS, %eax
+        je      3f
         cmp     $ASM_DECIDE_FLOATING, %eax
         je      2f
-        fldt    (%rsp)                  # ASM_DECIDE_LONG_DOUBLE
+        cmp     $ASM_DECIDE_COMPLEX, %eax
+        jne     9f
+        fldz                            # the imaginary part
+9:      fldt    (%rsp)                  # ASM_DECIDE_LONG_DOUBLE
         jmp     3f
 2:      movsd   (%rsp), %xmm0
+        movsd   8(%rsp), %xmm1          # the imaginary part of a complex number
         jmp     3f
 4:      cvtsi2sdq (%rsp), %xmm0         # an integer given to a function that returns double
+        xorps   %xmm1, %xmm1
 3:      mov     (%rsp), %rax
         mov     8(%rsp), %rdx
         add     $(ASM_FRAME_RETURN - ASM_FRAME_ARGUMENTS), %rsp
@@ -200,11 +239,14 @@ runtime_gate_rest:
         mov     PADDING + ASM_FRAME_R10(%rbp), %r10
         mov     PADDING + ASM_FRAME_TARGET(%rbp), %r11
         call    *%r11
-        emms                            # forgets a long double that it may have returned
         mov     %rbp, %rsp
         lea     PADDING(%rbp), %rdi
+        mov     %rax, %rsi              # what it returned; the second half is in rdx
         call    runtime_performed
-        mov     %rbp, %rsp
+        cmp     $ASM_DECIDE_AS_IS, %eax
+        je      9f
+        emms                            # forgets a long double that it may have returned
+9:      mov     %rbp, %rsp
         mov     PADDING + ASM_FRAME_RBP(%rbp), %rbp
         .cfi_restore %rbp
         .cfi_def_cfa %rsp, PADDING + ASM_FRAME_STACK

@@ -18,30 +18,37 @@ struct stub_slot {
     void *original;       // where the call goes on
     void *gate;           // assembly that checks the other calls
     uint64_t low, length; // range of return addresses that a rule is about; others pass
+    void *next; // where a call goes that took a credit: `original`, or the stub's way to the gate
     struct function *function;
-    void *real; // what the symbol was bound to; `original` is a hook's replacement, if it has one
 };
 extern struct stub_slot runtime_slots[RUNTIME_SLOTS];
+// What the symbol was bound to; `original` is a hook's replacement, if it has one.
+extern void *runtime_slot_real[RUNTIME_SLOTS];
 
 // Registers of an intercepted call, as runtime_gate_full saves them.
 struct call_frame {
     uint64_t r15, r14, r13, r12, rbp, rbx;
     uint64_t arguments[6]; // rdi rsi rdx rcx r8 r9
     uint64_t rax, r10;
-    uint64_t target; // in: earlier count of the slot; out: where to go on
+    // In: earlier count of the slot, or CALL_TOOK_CREDIT; out: where to go on.
+    uint64_t target;
     // number; out, for DECIDE_PERFORM, also words << FRAME_WORDS_SHIFT, rule << FRAME_RULE_SHIFT
     uint64_t slot;
     uint64_t return_address;
     uint64_t stack[];
 };
 
+#define CALL_TOOK_CREDIT UINT64_MAX // the call has no number
+
 // What runtime_decide tells the assembly.
 enum decision {
     DECIDE_PASS,        // jump to frame->target with the registers of the frame
     DECIDE_INTEGER,     // return arguments[0] in rax, arguments[1] in rdx
-    DECIDE_FLOATING,    // return arguments[0] in xmm0
+    DECIDE_FLOATING,    // return arguments[0] in xmm0 and arguments[1] in xmm1
     DECIDE_LONG_DOUBLE, // return arguments[0..1] in st(0)
+    DECIDE_COMPLEX,     // likewise, with zero in st(1)
     DECIDE_PERFORM,     // call frame->target, then ask runtime_performed what to return
+    DECIDE_AS_IS,       // likewise, and what it returned is returned
 };
 
 extern const char runtime_stubs[], runtime_stub_end[];

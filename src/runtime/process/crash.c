@@ -91,12 +91,24 @@ static void crash_again(int number, const siginfo_t *info)
     die_of(number, info);
 }
 
+// Whether the signal comes from an instruction that compilers emit to end a program (ud2), or that
+// a library uses for it (int3). After an int3 the program counter is behind it.
+static bool is_stop(int number, const ucontext_t *context)
+{
+    uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    unsigned char code[2];
+    if (number == SIGTRAP)
+        return system_peek((const void *)(pc - 1), code, 1) && code[0] == 0xcc;
+    return number == SIGILL && system_peek((const void *)pc, code, 2) && code[0] == 0x0f &&
+           code[1] == 0x0b;
+}
+
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     if (cover_trap(number, info, context) || guarded_recover(number, info, context))
         return;
     struct process *process = runtime.process;
-    uint32_t pid = system_pid(), before = atomic_load(&process->crash_pid);
+    uint32_t pid = process_pid(), before = atomic_load(&process->crash_pid);
     // A child of vfork() shares this memory but is a process of its own.
     if (before == pid || !atomic_swap_if(&process->crash_pid, before, pid)) {
         crash_again(number, info);
@@ -104,7 +116,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     }
     process->crash_signal = (uint32_t)number;
     process->crash_done = 0;
-    atomic_store(&process->crash_tid, system_tid());
+    atomic_store(&process->crash_tid, thread_tid());
     if (runtime.armed)
         functions_publish();
     struct crash crash = {.signal = number, .context = context};
@@ -116,6 +128,8 @@ static void on_crash(int number, siginfo_t *info, void *context)
         crash.flags = WIRE_CRASH_FAULT;
         crash.address = (uint64_t)info->si_addr;
     }
+    if (info->si_code > 0 && is_stop(number, context))
+        crash.flags |= WIRE_CRASH_STOP;
     journal_crash(&crash);
     die_of(number, info);
     atomic_store(&process->crash_done, 1);

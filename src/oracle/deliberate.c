@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tells a program that decided to abort, and said so, from one that broke. A check for damaged
+// memory ends a program in the same way, with a message and abort(), but there the decision comes
+// too late: such a death is a crash.
+#include "base/frame-text.h"
+#include "oracle/judge-internal.h"
+#include "oracle/shell-signal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// How other allocators than the C library's begin their complaints, and fortified functions theirs.
+static const char *const damage_signs[] = {
+    "*** ", // "*** stack smashing detected ***: terminated"
+    "<jemalloc>", "mimalloc: error:", "src/tcmalloc.cc:", "ERROR: hardened_malloc",
+};
+
+// The functions of the C library by which a program ends itself.
+static const char *const endings[] = {
+    "abort",
+    "raise",
+    "gsignal",
+    "kill",
+    "pthread_kill",
+    "tgkill",
+    "__assert_fail",
+    "__assert_perror_fail",
+    "__assert",
+    "sigqueue",
+    "__GI_abort",
+    "__GI_raise",
+    "__GI___assert_fail",
+};
+
+static bool has_damage_sign(const struct buffer *text)
+{
+    const char *line = text->data, *end = text->data + text->size;
+    for (const char *next; line < end; line = next) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        next = newline != NULL ? newline + 1 : end;
+        for (size_t i = 0; i < sizeof damage_signs / sizeof *damage_signs; i++) {
+            size_t size = strlen(damage_signs[i]);
+            if ((size_t)(next - line) >= size && memcmp(line, damage_signs[i], size) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_ending(struct frame_part function)
+{
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (function.text != NULL && frame_part_is(function, endings[i]))
+            return true;
+    return false;
+}
+
+// Whether a program called a function that ends it. If the C library called it, a check of its own
+// found damage; if the C++ library did, nobody caught an exception.
+static bool was_decided(const char *key)
+{
+    struct frame_text frame, inner = {0};
+    if (!frame_text_at(key, 0, &frame))
+        return false;
+    if (!verdict_frame_is_libc(frame.module))
+        return !frame_part_begins(frame.module, "libstdc++"); // int3 or ud2 in the program itself
+    while (frame_text_next(&key, &frame) && verdict_frame_is_libc(frame.module))
+        inner = frame;
+    return !verdict_frame_is_libc(frame.module) && !frame_part_begins(frame.module, "libstdc++") &&
+           is_ending(inner.function);
+}
+
+// A shell's "Aborted" is no word of the program. The line is in quotes.
+static bool is_shells_word(const char *quoted)
+{
+    size_t size = quoted != NULL ? strlen(quoted) : 0;
+    return size > 2 &&
+           (strcmp(quoted, "'Aborted'") == 0 || shell_signal_find(quoted + 1, size - 2) != 0);
+}
+
+bool verdict_draft_is_deliberate(const struct verdict_draft *draft)
+{
+    const struct observation *observation = &draft->run->observation;
+    const struct difference *difference = &draft->difference;
+    bool told = difference->err_more && !is_shells_word(difference->more);
+    return told && observation->crash_by_itself && observation->crash_key != NULL &&
+           !has_damage_sign(&draft->run->workload.err.kept) && was_decided(observation->crash_key);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Credits: calls that a thread may make without asking, because no rule can want them.
+#ifndef ORDEAL_RUNTIME_CREDITS_H
+#define ORDEAL_RUNTIME_CREDITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct function;
+
+// Calls up to `next` - 1 are of no interest, and this is call `now`. Decides how they are counted.
+void credits_until(struct function *function, uint64_t now, uint64_t next);
+// No rule looks at the function's calls. They are only recorded.
+void credits_for_recording(struct function *function);
+// The thread came without a credit: gives it some, or has calls counted one by one.
+void credits_refill(struct function *function);
+void credits_threads_start(void); // before the first thread is made
+void credits_after_fork(struct function *function);
+
+#endif
