@@ -117,7 +117,7 @@ compile() {
     # Libraries in this directory may be linked: they belong to the key.
     key=$({
         echo "$compiler $target $* $flags"
-        cat "$source" "$victims"/*.h
+        cat "$source" "$victims"/*.h "$ORDEAL_TESTS"/../src/wire/*.h # some read the region
         find . -maxdepth 1 -name 'lib*.so*' -type f | sort | xargs -r cat
     } | sha256sum | cut -c1-24)
     cached=$ORDEAL_VICTIMS/$key

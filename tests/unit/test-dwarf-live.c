@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "dwarf/live.h"
+#include "ptrace-help.h"
 #include "victim.h"
 
 #include <signal.h>
@@ -38,6 +39,7 @@ static const char source[] =
 static pid_t start_as(const char *program, const char *how)
 {
     int out[2], in[2];
+    needs_ptrace();
     assert_int_equal(pipe(out), 0);
     assert_int_equal(pipe(in), 0);
     pid_t pid = fork();

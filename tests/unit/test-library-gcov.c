@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -72,9 +74,34 @@ static void nonsense_is_skipped(void **state)
     gcov_lines_free(NULL);
 }
 
+// Trials may write there, whoever they run as. Other users of the machine cannot.
+static void strangers_stay_out(void **state)
+{
+    struct gcov gcov = {0};
+    struct stat facts;
+    char *place, *part;
+    assert_null(gcov_open(&gcov));
+    assert_int_equal(stat(gcov.directory, &facts), 0);
+    assert_int_equal(facts.st_mode & 07777, 0700);
+    assert_int_equal(strncmp(gcov.shown, gcov.directory, strlen(gcov.directory)), 0);
+    assert_int_equal(stat(gcov.shown, &facts), 0);
+    assert_int_equal(facts.st_mode & 07777, 0755);
+    for (int i = 0; i < 2; i++) {
+        part = strchr(gcov.variables[i], '=') + 1;
+        assert_int_equal(strncmp(part, gcov.shown, strlen(gcov.shown)), 0);
+        assert_int_equal(stat(part, &facts), 0);
+        assert_int_equal(facts.st_mode & 07777, 01777);
+    }
+    place = strdup(gcov.directory);
+    gcov_close(&gcov);
+    assert_int_equal(stat(place, &facts), -1);
+    free(place);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(runs_are_united),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(strangers_stay_out),
+                                       cmocka_unit_test(runs_are_united),
                                        cmocka_unit_test(nonsense_is_skipped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -310,6 +310,26 @@ static void too_many_processes(void **state)
     }
 }
 
+// Whoever is late is looked at, however busy others are, unless it floods the machine itself.
+static void busy_others(void **state)
+{
+    pid_list others = {0};
+    for (long i = 40 * sysconf(_SC_NPROCESSORS_ONLN); i > 0; i--) {
+        pid_t child = fork();
+        for (uint64_t end = now() + 60000 * MS; child == 0;)
+            if (now() > end)
+                _exit(0);
+        *ARRAY_ADD(&others) = child;
+    }
+    assert_false(process_limit_is_flooded(NULL, &others));
+    assert_true(process_limit_is_flooded(NULL, NULL));
+    for (size_t i = 0; i < others.count; i++) {
+        kill(others.items[i], SIGKILL);
+        assert_int_equal(waitpid(others.items[i], NULL, 0), others.items[i]);
+    }
+    ARRAY_DEINIT(&others);
+}
+
 // A chain of processes, each the parent of the next; the first is spared, and what is below it.
 static void chains(void **state)
 {
@@ -402,20 +422,11 @@ int main(void)
     // The last one: with a sanitizer, this process grows by it, and the kernel ends those that are
     // large when memory is short.
     const struct CMUnitTest tests[] = {
-        TEST(daemons),
-        TEST(restless),
-        TEST(what_ends_by_itself_is_awaited),
-        TEST(assassins),
-        TEST(others_are_spared),
-        TEST(killed_slot),
-        TEST(forked_copies),
-        TEST(killed_zygote),
-        TEST(limits),
-        TEST(memory_limit),
-        TEST(too_many_processes),
-        TEST(chains),
-        TEST(first_thread_ended),
-        TEST(storms),
+        TEST(daemons),       TEST(restless),           TEST(what_ends_by_itself_is_awaited),
+        TEST(assassins),     TEST(others_are_spared),  TEST(killed_slot),
+        TEST(forked_copies), TEST(killed_zygote),      TEST(limits),
+        TEST(memory_limit),  TEST(too_many_processes), TEST(chains),
+        TEST(busy_others),   TEST(first_thread_ended), TEST(storms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

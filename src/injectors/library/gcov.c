@@ -23,9 +23,9 @@ static const char *const parts[2] = {"with", "without"}; // by `reference`
 static struct error *make_part(struct gcov *gcov, int part)
 {
     _cleanup_free_ char *path = NULL;
-    if (asprintf(&path, "%s/%s", gcov->directory, parts[part]) < 0)
+    if (asprintf(&path, "%s/%s", gcov->shown, parts[part]) < 0)
         return path = NULL, error_no_memory();
-    // Programs of a trial may run as somebody else.
+    // Programs of a trial may run as somebody else. Outside of the sandbox, nobody gets here.
     if (mkdir(path, 0777) < 0 || chmod(path, 01777) < 0)
         return error_from_errno(errno, "cannot make %s", path);
     if (asprintf(&gcov->variables[part], VARIABLE "=%s", path) < 0)
@@ -48,8 +48,10 @@ struct error *gcov_open(struct gcov *gcov)
     }
     gcov->directory = path;
     gcov->owner = getpid();
-    if (chmod(path, 0755) < 0)
-        return error_from_errno(errno, "cannot change %s", path);
+    if (asprintf(&gcov->shown, "%s/lines", path) < 0)
+        return gcov->shown = NULL, error_no_memory();
+    if (mkdir(gcov->shown, 0755) < 0 || chmod(gcov->shown, 0755) < 0)
+        return error_from_errno(errno, "cannot make %s", gcov->shown);
     TRY(make_part(gcov, 0));
     return make_part(gcov, 1);
 }
@@ -59,6 +61,7 @@ void gcov_close(struct gcov *gcov)
     if (gcov->directory != NULL && gcov->owner == getpid())
         error_free(remove_tree(gcov->directory));
     free(gcov->directory);
+    free(gcov->shown);
     free(gcov->variables[0]);
     free(gcov->variables[1]);
     *gcov = (struct gcov){0};

@@ -11,7 +11,8 @@
 #include <sys/types.h>
 
 struct gcov {
-    char *directory;    // or NULL; visible to trials
+    char *directory;    // or NULL; nobody else can enter it
+    char *shown;        // a directory in it, visible to trials
     char *variables[2]; // "GCOV_PREFIX=…" for trials, and for reference runs
     pid_t owner;
 };

@@ -228,7 +228,7 @@ static struct error *prepare(void *self, struct shot *shot)
     library->visible[0] = runtime_session_file(library->session);
     size_t shown = 1;
     if (library->lines->directory != NULL)
-        library->visible[shown++] = library->lines->directory;
+        library->visible[shown++] = library->lines->shown;
     library->visible[shown] = runtime_session_coverage(library->session);
     shot->use_environment = runtime_session_environment(library->session);
     shot->switches = runtime_session_file(library->session);
