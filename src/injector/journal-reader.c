@@ -8,6 +8,8 @@
 #include "base/file.h"
 #include "base/frame-text.h"
 #include "dwarf/symbolizer.h"
+#include "trial/escaped.h"
+#include "trial/runtime-blame.h"
 #include "trial/runtime-session.h"
 
 #include <signal.h>
@@ -307,6 +309,8 @@ static struct error *add_note(const struct wire_record *record, struct observati
         [WIRE_NOTE_MEMORY] = "could not allocate",
         [WIRE_NOTE_NOT_ATTACHED] = "changed its user and has no descriptor of Ordeal's, so that "
                                    "Ordeal was not attached to",
+        [WIRE_NOTE_NAMESPACE] = "loaded into a namespace of its own (dlmopen), in which calls are "
+                                "not intercepted,",
         [WIRE_NOTE_NOT_COVERED] = "runs another file, whose coverage is not known, as",
     };
     const char *meaning =
@@ -316,6 +320,23 @@ static struct error *add_note(const struct wire_record *record, struct observati
     if (asprintf(&observation->note, "%.*s %s %.*s", (int)sizeof record->process_name,
                  record->process_name, meaning, (int)sizeof record->text, record->text) < 0) {
         observation->note = NULL;
+        return error_no_memory();
+    }
+    return NULL;
+}
+
+// One sentence, about the first of them.
+static struct error *note_escaped(const struct wire_view *view, char **ret_note)
+{
+    _cleanup_(escaped_programs_deinit) struct escaped_programs programs = {0};
+    TRY(escaped_programs_find(view, false, &programs));
+    size_t more = programs.items.count;
+    if (more-- == 0)
+        return NULL;
+    _cleanup_free_ char *text = NULL;
+    TRY(escaped_program_text(&programs.items.items[0], &text));
+    if (asprintf(ret_note, more != 0 ? "%s (and %zu other programs)" : "%s", text, more) < 0) {
+        *ret_note = NULL;
         return error_no_memory();
     }
     return NULL;
@@ -366,6 +387,10 @@ struct error *journal_reader_observe(struct journal_reader *reader, const struct
         else if (record->kind == WIRE_RECORD_RESULT)
             TRY(take_result(record, &observation->observed));
     }
+    if (observation->note == NULL)
+        TRY(note_escaped(view, &observation->note));
+    if (observation->note == NULL)
+        TRY(runtime_blame(view, &observation->note));
     return NULL;
 }
 

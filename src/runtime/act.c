@@ -201,7 +201,7 @@ static enum decision finish(struct call_frame *frame, const struct function *fun
     uint32_t stream = stream_action(function->traits, rule);
     if (stream != 0)
         mark_stream(frame, function->traits, stream);
-    if (is_lost(function->traits, rule))
+    if (is_lost(function->traits, rule) && !runtime.filtered)
         lose_connection(arguments[0]);
     if ((rule->actions & WIRE_OUT) != 0)
         store_outputs(frame, rule, function->name);
@@ -216,7 +216,9 @@ static enum decision finish(struct call_frame *frame, const struct function *fun
     case WIRE_VALUE_DOUBLE:
         return DECIDE_FLOATING;
     case WIRE_VALUE_LONG_DOUBLE:
-        return DECIDE_LONG_DOUBLE;
+        return function->traits != NULL && (function->traits->flags & WIRE_TRAIT_COMPLEX_LONG) != 0
+                   ? DECIDE_COMPLEX
+                   : DECIDE_LONG_DOUBLE;
     default:
         arguments[1] = (uint64_t)((int64_t)rule->value[0] >> 63);
         return DECIDE_INTEGER;

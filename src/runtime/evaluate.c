@@ -301,10 +301,10 @@ static bool run(const struct call *call, uint32_t rule, const struct wire_instru
             *++top = argument(call, at);
             continue;
         case WIRE_OP_STACK:
-            *++top = stack_matches(call, at->b);
+            *++top = stack_matches(call, at->b, rule);
             continue;
         case WIRE_OP_VARIABLE:
-            if (!variable_read(at->b, call, ++top))
+            if (!variable_read(at->b, call, rule, ++top))
                 return false;
             continue;
         case WIRE_OP_HOLDING_MUTEX:

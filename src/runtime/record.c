@@ -209,7 +209,7 @@ static uint32_t process_row(void)
     touch(row);
     row->state = WIRE_RECORD_OPEN;
     row->number = process->number;
-    row->pid = system_pid();
+    row->pid = process_pid();
     text_copy(row->program, sizeof row->program, runtime.invoked);
     if (!atomic_swap_if(&process->recorded, 0, index + 1)) // another thread was faster
         return process->recorded;
@@ -310,7 +310,7 @@ static struct record_table *table_grow(struct record_table *old, uint32_t *entri
     struct thread *self = &runtime_thread;
     uint32_t level = self->record_level + 1;
     if (self->record != old || level == sizeof table_entries / sizeof *table_entries ||
-        !atomic_swap_if(&self->record_growing, 0, 1))
+        runtime.filtered || !atomic_swap_if(&self->record_growing, 0, 1))
         return old;
     struct record_table *table = table_new(level);
     if (table == NULL)

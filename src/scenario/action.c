@@ -430,6 +430,26 @@ static struct error *check_fate(const struct actions *actions, const struct sour
     return NULL;
 }
 
+// A result that is not in the registers of an integer or a floating point number.
+static struct error *check_parts(const struct actions *actions, const struct source *source,
+                                 const struct pattern *pattern)
+{
+    const char *function = pattern->name.chars;
+    const struct wire_traits *traits = wire_traits_find(function);
+    if (traits == NULL || !(actions->set & WIRE_RETURN))
+        return NULL;
+    if (traits->flags & WIRE_TRAIT_IN_MEMORY)
+        return source_error(source, actions->value_start,
+                            "%s returns a structure in memory, not a value; let it be called and "
+                            "change its fields, or fail another function",
+                            function);
+    if (traits->flags & WIRE_TRAIT_COMPLEX_LONG && actions->value_kind != WIRE_VALUE_LONG_DOUBLE)
+        return source_error(source, actions->value_start,
+                            "%s returns complex long double; write its real part with L: %s=1.5L",
+                            function, function);
+    return NULL;
+}
+
 struct error *action_check(struct actions *actions, const struct source *source, size_t offset,
                            const struct pattern *pattern)
 {
@@ -447,6 +467,7 @@ struct error *action_check(struct actions *actions, const struct source *source,
     TRY(check_observed(actions, source, offset, pattern));
     TRY(check_errno_value(actions, source, pattern));
     TRY(check_fate(actions, source, pattern));
+    TRY(check_parts(actions, source, pattern));
     if (!(actions->set & WIRE_SHORT))
         return NULL;
     if (actions->set & WIRE_RETURN)

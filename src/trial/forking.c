@@ -198,6 +198,7 @@ void forking_go_on(struct forking *forking)
     map->processes = snapshot->processes;
     map->forks = snapshot->forks;
     memcpy(map->execs, snapshot->execs, sizeof snapshot->execs);
+    memset(map->own_calls, 0, sizeof map->own_calls);
     region_start(region, map->start_ns + (clock_ns() - snapshot->taken_ns));
     answer(forking, WIRE_FORK_NONE);
 }

@@ -302,6 +302,7 @@ static inline int wire_check_stacks(const struct wire_checked *checked)
     const uint32_t *items = WIRE_CHECK_ARRAY(checked, uint32_t, stack_items);
     for (uint32_t i = 0; i < plan->stacks.count; i++)
         if (stacks[i].anchored > 1 || stacks[i].items.count == 0 ||
+            stacks[i].items.count > WIRE_STACK_ITEMS ||
             !wire_check_slice(stacks[i].items, plan->stack_items.count) ||
             items[stacks[i].items.offset] == WIRE_STACK_GAP ||
             items[stacks[i].items.offset + stacks[i].items.count - 1] == WIRE_STACK_GAP)

@@ -138,7 +138,8 @@ struct wire_out {
     uint64_t offset; // added to the pointer
 };
 
-#define WIRE_STACK_GAP 0xfffffffeu
+#define WIRE_STACK_GAP   0xfffffffeu
+#define WIRE_STACK_ITEMS 63 // frames and gaps of one stack
 
 // A sequence of frames, innermost first. Adjacent items are adjacent frames unless a gap stands
 // between them.

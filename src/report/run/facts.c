@@ -98,6 +98,8 @@ static const struct {
     [WIRE_NOTE_SIGNAL_REFUSED] = {"signal-refused",
                                   "was refused a signal that would also go to processes outside "
                                   "of this run (they cannot be told apart without /proc):"},
+    [WIRE_NOTE_NAMESPACE] = {"namespace", "loaded into a namespace of its own (dlmopen), in which "
+                                          "calls are not intercepted,"},
     [WIRE_NOTE_NOT_COVERED] = {"not-covered", "runs another file, whose coverage is not known, as"},
 };
 

@@ -82,6 +82,8 @@ static void add_rules(struct page *page)
             continue;
         json_add_integer(&page->builder, rule, "reached", view->rule_states[i].reached);
         json_add_integer(&page->builder, rule, "fired", view->rule_states[i].fired);
+        json_add_integer(&page->builder, rule, "unfinished_stacks",
+                         view->rule_states[i].unfinished);
         json_add_bool(&page->builder, rule, "exact", view->rule_states[i].uncounted == 0);
     }
 }
@@ -177,7 +179,9 @@ static void add_stack(struct page *page, json_t *parent, const struct wire_recor
     json_t *stack = json_add_array(&page->builder, parent, "stack");
     for (unsigned i = 0; i < frames && !page->builder.failed; i++)
         add_frame(page, stack, NULL, record, i);
-    json_add_bool(&page->builder, parent, "stack_cut", record->frames_cut != 0);
+    json_add_bool(&page->builder, parent, "stack_cut", record->frames_cut != WIRE_CUT_NOT);
+    json_add_bool(&page->builder, parent, "stack_unfinished",
+                  record->frames_cut == WIRE_CUT_UNFINISHED);
 }
 
 static void add_caller(struct page *page, json_t *parent, const struct wire_record *record)

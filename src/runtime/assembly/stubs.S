@@ -5,7 +5,7 @@
 #include "runtime/assembly/frame.inc"
 
         .hidden runtime_slots, runtime_single_threaded, runtime_decide, runtime_performed
-        .hidden runtime_thread, runtime_left_base, runtime_count_base, runtime_count_delta
+        .hidden runtime_thread, runtime_closed_base, runtime_count_base, runtime_row_deltas
         .hidden runtime_site_filter
         .hidden runtime_late_initialise, runtime_save_size, runtime_save_mask
         .hidden runtime_save_by_moves
@@ -67,10 +67,11 @@ runtime_stubs:
         .set entry, number * 8
         mov     runtime_thread@gottpoff(%rip), %r11
         mov     %fs:ASM_THREAD_ROW(%r11), %r11
-        add     runtime_left_base(%rip), %r11
+        add     runtime_closed_base(%rip), %r11
+        add     runtime_row_deltas + ASM_DELTA_OPEN(%rip), %r11
         subq    $1, entry(%r11)         # one instruction: see credits.c
         js      5f
-        add     runtime_count_delta(%rip), %r11
+        add     runtime_row_deltas + ASM_DELTA_COUNT(%rip), %r11
         incq    ROW_WINDOW + entry(%r11)
         jmp     *(runtime_slots + slot + ASM_SLOT_NEXT)(%rip)
         .org runtime_stubs + stub + COUNTED, 0xcc
@@ -78,7 +79,7 @@ runtime_stubs:
         mov     runtime_thread@gottpoff(%rip), %r11
         mov     %fs:ASM_THREAD_ROW(%r11), %r11
         add     runtime_count_base(%rip), %r11
-        add     runtime_count_delta(%rip), %r11
+        add     runtime_row_deltas + ASM_DELTA_COUNT(%rip), %r11
         incq    entry(%r11)
         jmp     7f
         .endif
@@ -199,11 +200,16 @@ runtime_gate_rest:
         je      3f
         cmp     $ASM_DECIDE_FLOATING, %eax
         je      2f
-        fldt    (%rsp)                  # ASM_DECIDE_LONG_DOUBLE
+        cmp     $ASM_DECIDE_COMPLEX, %eax
+        jne     9f
+        fldz                            # the imaginary part
+9:      fldt    (%rsp)                  # ASM_DECIDE_LONG_DOUBLE
         jmp     3f
 2:      movsd   (%rsp), %xmm0
+        movsd   8(%rsp), %xmm1          # the imaginary part of a complex number
         jmp     3f
 4:      cvtsi2sdq (%rsp), %xmm0         # an integer given to a function that returns double
+        xorps   %xmm1, %xmm1
 3:      mov     (%rsp), %rax
         mov     8(%rsp), %rdx
         add     $(ASM_FRAME_RETURN - ASM_FRAME_ARGUMENTS), %rsp
