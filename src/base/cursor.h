@@ -33,6 +33,25 @@ static inline void cursor_copy(struct cursor *cursor, void *target, size_t size)
     else
         memset(target, 0, size);
 }
+static inline uint8_t cursor_u8(struct cursor *cursor)
+{
+    uint8_t value;
+    cursor_copy(cursor, &value, sizeof value);
+    return value;
+}
+// A number of any length up to 64 bits, as in DWARF.
+static inline uint64_t cursor_uleb128(struct cursor *cursor)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t byte = cursor_u8(cursor);
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if ((byte & 0x80) == 0)
+            return value;
+    }
+    cursor->failed = true;
+    return 0;
+}
 static inline uint32_t cursor_u32(struct cursor *cursor)
 {
     uint32_t value;

@@ -101,8 +101,8 @@ static void reach_callers(struct callers *callers, size_t called)
     }
 }
 
-static struct error *find_callers(const struct image *image, const bool *enabled,
-                                  bool **ret_reached)
+struct error *image_find_callers(const struct image *image, const bool *enabled,
+                                 bool **ret_reached)
 {
     size_t count = image->functions.count;
     _cleanup_free_ bool *reached = calloc(count + 1, sizeof *reached);
@@ -126,7 +126,7 @@ static struct error *find_callers(const struct image *image, const bool *enabled
 // ---- enabling ----
 
 size_t image_target_candidate(const struct image *image, const struct image_marker *marker,
-                              const struct mark_target *target)
+                              const struct image_target *target)
 {
     return image->functions.items[marker->function].first_candidate + target->candidate;
 }
@@ -136,7 +136,7 @@ static struct error *enable_marker(struct image *image, const struct image_marke
 {
     uint64_t chosen = 0;
     for (size_t i = 0; i < marker->targets; i++) {
-        const struct mark_target *target = &image->targets.items[marker->first_target + i];
+        const struct image_target *target = &image->targets.items[marker->first_target + i];
         if (!enabled[image_target_candidate(image, marker, target)])
             continue;
         if (chosen != 0 && chosen != target->address)
@@ -151,7 +151,7 @@ static struct error *enable_marker(struct image *image, const struct image_marke
 static void forget_at(const struct image *image, const struct image_marker *marker,
                       size_t candidate, bool *enabled)
 {
-    const struct mark_target *targets = &image->targets.items[marker->first_target];
+    const struct image_target *targets = &image->targets.items[marker->first_target];
     for (size_t i = 0; i < marker->targets; i++)
         for (size_t j = 0; j < marker->targets; j++)
             if (image_target_candidate(image, marker, &targets[i]) == candidate &&
@@ -172,7 +172,7 @@ void image_forget(const struct image *image, size_t candidate, bool *enabled)
 static size_t same_at(const struct image *image, const struct image_marker *marker,
                       size_t candidate)
 {
-    const struct mark_target *targets = image->targets.items + marker->first_target;
+    const struct image_target *targets = image->targets.items + marker->first_target;
     uint64_t address = 0;
     for (size_t i = 0; i < marker->targets && address == 0; i++)
         if (image_target_candidate(image, marker, &targets[i]) == candidate)
@@ -236,7 +236,7 @@ static struct error *enable(struct image *image, const bool *enabled, struct ima
     if (image->decide == MAP_VARIABLE)
         return enable_variable(image, enabled, patches);
     _cleanup_free_ bool *reached = NULL;
-    TRY(find_callers(image, enabled, &reached));
+    TRY(image_find_callers(image, enabled, &reached));
     for (size_t i = 0; i < image->markers.count; i++) {
         const struct image_marker *marker = &image->markers.items[i];
         TRY(reached[marker->function] ? enable_marker(image, marker, enabled, patches)
@@ -284,7 +284,7 @@ struct error *image_enabled(const struct image *image, bool **ret_enabled)
         const struct image_marker *marker = &image->markers.items[i];
         const unsigned char *code = image_code(image, marker->address, MARK_NOP_SIZE);
         for (size_t j = 0; j < marker->targets && code[0] == JUMP; j++) {
-            const struct mark_target *target = &image->targets.items[marker->first_target + j];
+            const struct image_target *target = &image->targets.items[marker->first_target + j];
             if (target->address == jump_target(code, marker->address))
                 enabled[image_target_candidate(image, marker, target)] = true;
         }

@@ -14,7 +14,7 @@ struct blob {
     struct image *image;
     struct map_header header;
     size_t start; // in the section, for errors
-    struct cursor functions, edges, left_out, candidates, strings;
+    struct cursor functions, edges, left_out, types, places, strings;
 };
 
 static struct error *blob_broken(const struct blob *blob, const char *what)
@@ -46,7 +46,8 @@ static struct error *open_blob(struct image *image, struct cursor *section, stru
     blob.functions = part(&whole, blob.header.functions * sizeof(struct map_function));
     blob.edges = part(&whole, blob.header.edges * sizeof(uint64_t));
     blob.left_out = part(&whole, blob.header.left_out * sizeof(struct map_left_out));
-    blob.candidates = part(&whole, blob.header.candidates * sizeof(struct map_candidate));
+    blob.types = part(&whole, blob.header.types * sizeof(uint32_t));
+    blob.places = part(&whole, blob.header.places);
     blob.strings = part(&whole, blob.header.strings);
     if (whole.failed || blob.header.strings == 0 ||
         blob.strings.data[blob.header.strings - 1] != '\0')
@@ -61,34 +62,82 @@ static const char *text(const struct blob *blob, uint32_t offset)
     return offset < blob->strings.size ? (const char *)blob->strings.data + offset : NULL;
 }
 
-// Must be fast: there are tens of thousands of candidates, and all are read to enable a single one.
+// The place that is being read; what is not said is as at the place before.
+struct place {
+    uint32_t file, block, loop;
+    int64_t line;
+};
+
+// NULL if there is no such type.
+static const char *type_name(const struct blob *blob, uint64_t index)
+{
+    uint32_t offset;
+    if (index >= blob->header.types)
+        return NULL;
+    memcpy(&offset, blob->types.data + index * sizeof offset, sizeof offset);
+    return text(blob, offset);
+}
+
+// Reads the candidates of one place into `slot`, which has room for `most`. Returns how many there
+// are; 0 if they make no sense. Must be fast: there are tens of thousands of candidates, and all
+// are read to enable a single one.
+static uint32_t read_place(struct blob *blob, struct place *place, struct image_candidate *slot,
+                           uint32_t most)
+{
+    struct cursor *cursor = &blob->places;
+    uint8_t head = cursor_u8(cursor);
+    uint32_t count = head & PLACE_COUNT;
+    if ((head & PLACE_FILE) != 0)
+        place->file = (uint32_t)cursor_uleb128(cursor);
+    if ((head & PLACE_BLOCK) != 0)
+        place->block += (uint32_t)cursor_uleb128(cursor);
+    if ((head & PLACE_LOOP) != 0)
+        place->loop = (uint32_t)cursor_uleb128(cursor) & (UINT32_MAX >> MAP_LOOP);
+    place->line = (int64_t)((uint64_t)place->line + (uint64_t)place_unfold(cursor_uleb128(cursor)));
+    uint64_t column = cursor_uleb128(cursor);
+    uint64_t detail = cursor_uleb128(cursor);
+    const struct image_candidate shared = {
+        .column = (uint32_t)column,
+        .file = text(blob, place->file),
+        .detail = text(blob, (uint32_t)detail),
+        .line = (uint32_t)place->line,
+        .block = place->block,
+        .flags = ((head & PLACE_MACRO) != 0 ? MAP_MACRO : 0u) | place->loop << MAP_LOOP,
+    };
+    if (cursor->failed || count > most || shared.file == NULL || shared.detail == NULL)
+        return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t row = cursor_uleb128(cursor);
+        slot[i] = shared;
+        slot[i].type = type_name(blob, row >> PLACE_TYPE);
+        slot[i].flags |= ((row & PLACE_CHOSEN) != 0 ? MAP_CHOSEN : 0u) |
+                         ((row & PLACE_IDLE) != 0 ? MAP_IDLE : 0u);
+        if (cursor->failed || slot[i].type == NULL)
+            return 0;
+    }
+    return count;
+}
+
 static struct error *read_candidates(struct blob *blob, size_t function, uint32_t count)
 {
-    struct cursor rows = part(&blob->candidates, count * sizeof(struct map_candidate));
-    struct image_candidate *slot =
-        rows.failed ? NULL : ARRAY_ADD_MANY(&blob->image->candidates, count);
-    if (rows.failed)
+    // A candidate has a byte or more.
+    bool fits = count <= blob->places.size - blob->places.at;
+    struct image_candidate *slot = fits ? ARRAY_ADD_MANY(&blob->image->candidates, count) : NULL;
+    if (!fits)
         return blob_broken(blob, "a candidate that makes no sense");
     if (slot == NULL)
         return error_no_memory();
-    const char *strings = (const char *)blob->strings.data;
-    size_t size = blob->strings.size;
-    for (uint32_t i = 0; i < count; i++) {
-        struct map_candidate row;
-        memcpy(&row, rows.data + i * sizeof row, sizeof row);
-        if (row.type >= size || row.file >= size || row.detail >= size)
+    struct place place = {0};
+    for (uint32_t i = 0, more; i < count; i += more) {
+        more = read_place(blob, &place, slot + i, count - i);
+        if (more == 0) {
+            memset(slot + i, 0, (count - i) * sizeof *slot);
             return blob_broken(blob, "a candidate that makes no sense");
-        slot[i] = (struct image_candidate){
-            .function = function,
-            .number = i,
-            .type = strings + row.type,
-            .file = strings + row.file,
-            .detail = strings + row.detail,
-            .line = row.line,
-            .column = row.column,
-            .block = row.block,
-            .flags = row.flags,
-        };
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        slot[i].function = function;
+        slot[i].number = i;
     }
     return NULL;
 }
@@ -250,24 +299,45 @@ static bool is_code(const struct image *image, uint64_t address, size_t size,
 struct marks {
     struct image *image;
     struct cursor *cursor;
-    const struct image_segment *last; // that an address was in
-    uint64_t id;                      // of the function of the mark before
+    const struct image_segment *last;
+    uint64_t id; // of the function that was found last
     size_t function;
-    bool sorted; // so far
+    uint64_t base; // what near markers refer to; 0: none, or its code was dropped
+    bool sorted;   // so far
 };
 
-static struct error *read_targets(struct marks *marks, size_t at, struct image_function *owner,
-                                  const struct cursor *rows, bool live)
+// Finds the function that records are about; mostly it is the one of the record before.
+static struct error *find_owner(struct marks *marks, size_t at, uint64_t id)
+{
+    if (marks->function == SIZE_MAX || id != marks->id)
+        marks->function = image_function_by_id(marks->image, id);
+    marks->id = id;
+    if (marks->function == SIZE_MAX)
+        return image_broken(marks->image, MARK_SECTION, at, "a marker of an unknown function");
+    return NULL;
+}
+
+static uint64_t read_address(struct marks *marks, bool near)
+{
+    if (!near)
+        return cursor_u64(marks->cursor);
+    return marks->base + (uint64_t)(int64_t)(int32_t)cursor_u32(marks->cursor);
+}
+
+static struct error *read_targets(struct marks *marks, size_t at, uint64_t count, bool near,
+                                  bool live)
 {
     struct image *image = marks->image;
+    const struct image_function *owner = &image->functions.items[marks->function];
     struct image_candidate *candidates = image->candidates.items + owner->first_candidate;
-    size_t count = rows->size / sizeof(struct mark_target);
-    struct mark_target *slot = ARRAY_ADD_MANY(&image->targets, live ? count : 0);
+    struct image_target *slot = ARRAY_ADD_MANY(&image->targets, live ? count : 0);
     if (slot == NULL)
         return error_no_memory();
-    for (size_t i = 0; i < count; i++) {
-        struct mark_target target;
-        memcpy(&target, rows->data + i * sizeof target, sizeof target);
+    for (uint64_t i = 0; i < count; i++) {
+        struct image_target target = {.address = read_address(marks, near)};
+        target.candidate = cursor_uleb128(marks->cursor);
+        if (marks->cursor->failed)
+            return image_broken(image, MARK_SECTION, at, "a marker is cut off");
         if (target.candidate >= owner->candidates ||
             (live && !is_code(image, target.address, 1, &marks->last)))
             return image_broken(image, MARK_SECTION, at, "a marker that leads nowhere");
@@ -279,46 +349,60 @@ static struct error *read_targets(struct marks *marks, size_t at, struct image_f
     return NULL;
 }
 
-static struct error *read_mark(struct marks *marks)
+static struct error *read_mark(struct marks *marks, size_t at, bool near)
 {
     struct image *image = marks->image;
     struct cursor *cursor = marks->cursor;
-    size_t at = cursor->at;
-    struct mark_header header;
-    cursor_copy(cursor, &header, sizeof header);
-    if (cursor->failed || header.targets > (cursor->size - cursor->at) / sizeof(struct mark_target))
+    uint64_t block = cursor_uleb128(cursor);
+    uint64_t targets = cursor_uleb128(cursor);
+    uint64_t address = read_address(marks, near);
+    uint64_t id = near ? marks->id : cursor_u64(cursor);
+    // Each target has five bytes or more.
+    if (cursor->failed || targets > (cursor->size - cursor->at) / 5 || block > UINT32_MAX)
         return image_broken(image, MARK_SECTION, at, "a marker is cut off");
-    if (marks->function == SIZE_MAX || header.function != marks->id)
-        marks->function = image_function_by_id(image, header.function);
-    marks->id = header.function;
-    if (marks->function == SIZE_MAX)
-        return image_broken(image, MARK_SECTION, at, "a marker of an unknown function");
+    TRY(find_owner(marks, at, id));
     // A linker that drops code and keeps its records leaves zeros in them.
-    bool live = header.address != 0;
-    if (live && !is_code(image, header.address, MARK_NOP_SIZE, &marks->last))
+    bool live = near ? marks->base != 0 : address != 0;
+    if (live && !is_code(image, address, MARK_NOP_SIZE, &marks->last))
         return image_broken(image, MARK_SECTION, at, "a marker outside of the code");
-    const struct image_marker marker = {header.address, marks->function, header.block,
-                                        image->targets.count, header.targets};
-    struct image_function *owner = &image->functions.items[marks->function];
-    struct cursor rows = part(cursor, header.targets * sizeof(struct mark_target));
-    TRY(read_targets(marks, at, owner, &rows, live));
+    const struct image_marker marker = {address, marks->function, (uint32_t)block,
+                                        image->targets.count, targets};
+    TRY(read_targets(marks, at, targets, near, live));
     if (!live)
         return NULL;
     size_t before = image->markers.count;
-    marks->sorted &= before == 0 || image->markers.items[before - 1].address <= header.address;
+    marks->sorted &= before == 0 || image->markers.items[before - 1].address <= address;
     struct image_marker *slot = ARRAY_ADD(&image->markers);
     if (slot == NULL)
         return error_no_memory();
     *slot = marker;
-    owner->markers++;
+    image->functions.items[marks->function].markers++;
     return NULL;
+}
+
+static struct error *read_record(struct marks *marks)
+{
+    struct cursor *cursor = marks->cursor;
+    size_t at = cursor->at;
+    uint8_t kind = cursor_u8(cursor);
+    if (kind == MARK_NEAR && marks->function != SIZE_MAX)
+        return read_mark(marks, at, true);
+    if (kind == MARK_FAR)
+        return read_mark(marks, at, false);
+    if (kind != MARK_BASE)
+        return image_broken(marks->image, MARK_SECTION, at, "something else than a marker");
+    marks->base = cursor_u64(cursor);
+    uint64_t id = cursor_u64(cursor);
+    if (cursor->failed)
+        return image_broken(marks->image, MARK_SECTION, at, "a marker is cut off");
+    return find_owner(marks, at, id);
 }
 
 struct error *image_read_marks(struct image *image, struct cursor *cursor)
 {
     struct marks marks = {.image = image, .cursor = cursor, .function = SIZE_MAX, .sorted = true};
     while (cursor->at < cursor->size)
-        TRY(read_mark(&marks));
+        TRY(read_record(&marks));
     if (!marks.sorted)
         qsort(image->markers.items, image->markers.count, sizeof *image->markers.items, by_address);
     return NULL;

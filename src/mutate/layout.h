@@ -7,7 +7,7 @@
 //   ordeal_twin  entries that lead to twins: struct twin_row, loaded but never touched
 //
 // A blob is a struct map_header, then map_function[], uint64_t edges[], map_left_out[],
-// map_candidate[], strings.
+// uint32_t types[] (strings), places (enum map_place), strings.
 #ifndef ORDEAL_MUTATE_LAYOUT_H
 #define ORDEAL_MUTATE_LAYOUT_H
 
@@ -17,7 +17,7 @@
 #define MARK_SECTION "ordeal_mark"
 #define TWIN_SECTION "ordeal_twin"
 #define MAP_MAGIC    0x4d44524fu // "ORDM"
-#define MAP_VERSION  2u
+#define MAP_VERSION  3u
 
 enum map_decide { // how a candidate is chosen
     MAP_WORLDS,   // entries lead to twins with markers
@@ -40,9 +40,10 @@ struct map_header {
     uint32_t magic, version;
     uint32_t size; // of the whole blob
     uint32_t decide;
-    uint32_t functions, edges, candidates, strings; // how many; bytes of strings
-    uint32_t source;                                // string: the file that was compiled
-    uint32_t left_out;                              // how many
+    uint32_t functions, edges, candidates, types; // how many
+    uint32_t places, strings;                     // bytes of them
+    uint32_t source;                              // string: the file that was compiled
+    uint32_t left_out;                            // how many
 };
 
 struct map_function {
@@ -54,13 +55,31 @@ struct map_function {
     uint32_t blocks;
 };
 
-struct map_candidate {
-    uint32_t type, file, detail; // strings; detail: what the instruction works on
-    uint32_t line, column;
-    uint32_t block;
-    uint32_t flags;
-    uint32_t reserved;
+// Candidates are many, so they are packed by their places, in the order of the function. A place is
+// a byte of enum map_place with the number of its candidates, then numbers in ULEB128. Those that
+// depend on a flag keep the value of the place before if it is not set; each function begins with
+// zeros.
+enum map_place {
+    PLACE_COUNT = 15,      // bits with the number of candidates
+    PLACE_FILE = 1 << 4,   // string: its file
+    PLACE_BLOCK = 1 << 5,  // how many blocks after the place before
+    PLACE_LOOP = 1 << 6,   // loop depth
+    PLACE_MACRO = 1 << 7,  // comes out of a macro
+                           // always: line as a difference, by place_fold(); column; string: what
+                           // the instruction works on; per candidate its type's index and its flags
+    PLACE_CHOSEN = 1 << 0, // of a candidate: MAP_CHOSEN
+    PLACE_IDLE = 1 << 1,   // of a candidate: MAP_IDLE
+    PLACE_TYPE = 2,        // of a candidate: the index of its type in the bits from here on
 };
+// Differences as numbers without a sign: small ones stay small.
+static inline uint64_t place_fold(int64_t difference)
+{
+    return ((uint64_t)difference << 1) ^ (uint64_t)(difference >> 63);
+}
+static inline int64_t place_unfold(uint64_t number)
+{
+    return (int64_t)(number >> 1) ^ -(int64_t)(number & 1);
+}
 
 // A fault that the source has, and the code has not.
 struct map_left_out {
@@ -71,14 +90,12 @@ struct map_left_out {
     uint32_t reserved;
 };
 
-struct mark_header { // of a record in ordeal_mark; then `targets` struct mark_target
-    uint64_t address;
-    uint64_t function; // id
-    uint32_t block, targets;
-};
-struct mark_target {
-    uint64_t address;   // of the faulty clone
-    uint64_t candidate; // which of the function's
+// A record in ordeal_mark begins with a byte that says what it is. Numbers are ULEB128.
+enum mark_kind {
+    MARK_BASE = 1, // uint64_t address, function id: what the near markers that follow refer to
+    MARK_NEAR = 2, // block, targets; int32_t marker; per target int32_t clone, candidate
+    MARK_FAR = 3,  // block, targets; uint64_t marker, function id; per target uint64_t clone,
+                   // candidate
 };
 
 struct twin_row {

@@ -158,6 +158,9 @@ __attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule
     case WIRE_OP_AFTER:
         *ret_value = within_window(call, instruction);
         return true;
+    case WIRE_OP_INSIDE:
+        *ret_value = call_is_inside(call);
+        return true;
     case WIRE_OP_THREAD_NUMBER:
         *ret_value = call->thread->number;
         return true;

@@ -159,6 +159,20 @@ void journal_injection(const struct call *call, uint32_t rule, uint32_t actions,
     journal_close(record);
 }
 
+void journal_result(const struct thread *thread, uint32_t rule, uint64_t result, uint32_t changed)
+{
+    struct wire_record *record = journal_open(WIRE_RECORD_RESULT, NULL);
+    if (record == NULL)
+        return;
+    record->rule = rule;
+    record->thread_number = thread->number;
+    record->actions = changed;
+    record->value[0] = result;
+    record->error = __errno_location != NULL ? *__errno_location() : 0;
+    memcpy(record->arguments, thread->words, sizeof record->arguments);
+    journal_close(record);
+}
+
 // After a jump to an address without code, mostly a call of a null pointer, the caller's address is
 // on top of the stack.
 static bool step_over_bad_jump(struct walk *walk)

@@ -217,6 +217,7 @@ bool forking_suits(const struct wire_plan *plan, uint32_t rule)
         case WIRE_OP_NEW_STACK:
         case WIRE_OP_HOLDING_MUTEX:
         case WIRE_OP_AFTER:
+        case WIRE_OP_INSIDE:
         case WIRE_OP_TIME:
         case WIRE_OP_REMOTE:
         case WIRE_OP_PLUGIN:

@@ -176,6 +176,9 @@ enum wire_option {
     WIRE_RECORD_CALLS = 1 << 1,  // count calls by process and site
     WIRE_RECORD_STACKS = 1 << 2, // and by stack
     WIRE_FORKS = 1 << 3,         // where a rule fires, fork: see struct wire_fork
+    // Of calls, count only those inside an observed call. A row's `first` is then the number of the
+    // function's call among them, and `stack` the number of the row.
+    WIRE_RECORD_INSIDE = 1 << 4,
 };
 
 enum wire_outcome {
@@ -304,6 +307,9 @@ enum wire_record_kind {
     WIRE_RECORD_NOTE,
     WIRE_RECORD_EXEC,  // a process is about to exec the program in `text`; once per program
     WIRE_RECORD_CRASH, // a process is dying of a signal; at most one per process and program
+    // An observed call came back: value[0] is its result, error what errno was then, arguments what
+    // the first word behind each argument was. Bit i of `actions`: that word was changed.
+    WIRE_RECORD_RESULT,
 };
 
 enum wire_crash {              // bits in `actions` of a crash
@@ -405,6 +411,9 @@ struct wire_counts {
 #define WIRE_COUNT_ENDED (1ull << 62)
 
 #define WIRE_KIND_LOOKED 0x8000u
+// Of rules that only watch, and have a condition: it held at a call, it did not.
+#define WIRE_KIND_HELD     0x4000u
+#define WIRE_KIND_NOT_HELD 0x2000u
 
 // The calls of the plan's functions, by process, function, site and maybe stack. What all processes
 // look at stands together: the kernel maps the neighbours of a page that is read.

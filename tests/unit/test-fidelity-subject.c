@@ -23,7 +23,8 @@ struct made { // f, of three blocks; two modules describe it, the second in anot
     Elf64_Ehdr header;
     struct map_header map;
     struct map_function function;
-    struct map_candidate candidates[4];
+    uint32_t types[2];
+    unsigned char places[16];
     char map_strings[16];
     struct blocks_header one;
     struct blocks_function one_function;
@@ -66,11 +67,29 @@ static void fill_map(struct made *made)
                                     .decide = MAP_VARIABLE,
                                     .functions = 1,
                                     .candidates = 4,
+                                    .types = 2,
+                                    .places = sizeof made->places,
                                     .strings = sizeof map_strings};
     made->function = (struct map_function){.id = 77, .name = 1, .candidates = 4, .blocks = 3};
-    for (uint32_t i = 0; i < 4; i++) // the last one has no clone
-        made->candidates[i] = (struct map_candidate){
-            .type = i < 2 ? 3 : 8, .block = i / 2, .flags = i < 3 ? MAP_CHOSEN : 0};
+    made->types[0] = 3;
+    made->types[1] = 8;
+    // Two candidates in each of two blocks; the last one has no clone.
+    static const unsigned char places[] = {
+        2,
+        0,
+        0,
+        0,
+        0 << PLACE_TYPE | PLACE_CHOSEN,
+        0 << PLACE_TYPE | PLACE_CHOSEN,
+        2 | PLACE_BLOCK,
+        1,
+        0,
+        0,
+        0,
+        1 << PLACE_TYPE | PLACE_CHOSEN,
+        1 << PLACE_TYPE,
+    };
+    memcpy(made->places, places, sizeof places);
     memcpy(made->map_strings, map_strings, sizeof map_strings);
 }
 
@@ -187,7 +206,7 @@ static void refuses_nonsense(void **state)
     expect_refused(&made, "cut off");
     made.two.blocks = UINT32_MAX;
     expect_refused(&made, "cut off");
-    made.candidates[3].block = 3;
+    made.places[7] = 3;
     expect_refused(&made, "a block that the function does not have");
 }
 

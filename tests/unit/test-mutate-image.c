@@ -21,10 +21,11 @@ struct made { // the whole file; code at address = offset
     unsigned char code[64]; // entry at 0, twin at 16 with its marker, clones at 32 and 40
     struct map_header map;
     struct map_function function;
-    struct map_candidate candidates[2];
+    uint32_t type;
+    unsigned char places[12];
     char strings[16];
-    struct mark_header mark;
-    struct mark_target targets[2];
+    unsigned char mark[17 + 7 + 2 * 5];
+    unsigned char space[6];
     struct twin_row twin;
     char names[sizeof names];
     Elf64_Shdr sections[5];
@@ -64,21 +65,28 @@ static void fill(struct made *made)
                                     .size = AT(mark) - AT(map),
                                     .functions = 1,
                                     .candidates = 2,
+                                    .types = 1,
+                                    .places = sizeof made->places,
                                     .strings = sizeof strings};
     made->function =
         (struct map_function){.id = 77, .name = 1, .candidates = 2, .flags = MAP_ENTRY};
-    for (int i = 0; i < 2; i++) {
-        made->candidates[i] = (struct map_candidate){
-            .type = 3, .file = 6, .line = 10 + (uint32_t)i, .flags = MAP_CHOSEN};
-        made->targets[i] = (struct mark_target){AT(code) + 32 + 8 * (uint64_t)i, (uint64_t)i};
-    }
+    made->type = 3;
+    // Two places: line 10 of file 6, then the next line.
+    static const unsigned char places[] = {1 | PLACE_FILE, 6, 20, 0, 0, PLACE_CHOSEN,
+                                           1,              2, 0,  0, PLACE_CHOSEN};
+    memcpy(made->places, places, sizeof places);
     memcpy(made->strings, strings, sizeof strings);
-    made->mark = (struct mark_header){.address = AT(code) + 16, .function = 77, .targets = 2};
+    // The base is the twin, where the marker is.
+    static const unsigned char mark[] = {
+        MARK_BASE, AT(code) + 16, 0, 0, 0,  0, 0, 0, 0, 77, 0, 0, 0, 0, 0, 0, 0, MARK_NEAR, 0,
+        2,         0,             0, 0, 0,  16, 0, 0, 0, 0, 24, 0, 0, 0, 1};
+    _Static_assert(sizeof mark == sizeof made->mark && AT(code) + 16 < 256, "layout");
+    memcpy(made->mark, mark, sizeof mark);
     made->twin = (struct twin_row){(int32_t)(AT(code) - AT(twin)),
                                    (int32_t)(AT(code) + 16 - AT(twin) - 4), 77};
     memcpy(made->names, names, sizeof names);
     made->sections[1] = section(1, AT(map), AT(mark) - AT(map));
-    made->sections[2] = section(12, AT(mark), AT(twin) - AT(mark));
+    made->sections[2] = section(12, AT(mark), sizeof made->mark);
     made->sections[3] = section(24, AT(twin), sizeof(struct twin_row));
     made->sections[4] = section(36, AT(names), sizeof names);
 }
@@ -188,7 +196,7 @@ static void tells_why_a_fault_has_no_code(void **state)
         struct image image = {0};
         size_t found;
         fill(&made);
-        made.candidates[1].flags = i == 0 ? 0 : MAP_IDLE;
+        made.places[10] = i == 0 ? 0 : PLACE_IDLE;
         assert_null(open_made(&made, sizeof made, &image));
         struct error *error = image_find(&image, "2", &found);
         assert_non_null(error);
@@ -205,7 +213,7 @@ static void knows_clones_that_became_one(void **state)
         struct image image = {0};
         fill(&made);
         if (same == 1)
-            made.targets[1].address = made.targets[0].address;
+            made.mark[29] = made.mark[24];
         assert_null(open_made(&made, sizeof made, &image));
         assert_int_equal(image_same_code(&image, 0), 0);
         assert_int_equal(image_same_code(&image, 1), same == 1 ? 0 : 1);

@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The fewest instructions of a piece when a block is cut: those of one or two statements.
-#define LEAST_PIECE 6
-
 struct block_work {
     struct pass_function *subject;
     size_t first, count; // candidates of this block
@@ -32,27 +29,12 @@ static size_t block_size(LLVMBasicBlockRef block)
     return size;
 }
 
-// How many candidates the block had before it was cut into pieces.
-static size_t before_cutting(const struct block_work *work)
-{
-    const struct pass_candidate *candidates = work->subject->candidates.items;
-    size_t first = work->first, last = work->first;
-    while (first > 0 && candidates[first - 1].block == candidates[work->first].block)
-        first--;
-    while (last < work->subject->candidates.count &&
-           candidates[last].block == candidates[work->first].block)
-        last++;
-    return last - first;
-}
-
-// Chooses candidates by a sample without repetition. The same seed gives the same sample. The
-// pieces of a block share its limit.
+// Chooses candidates by a sample without repetition. The same seed gives the same sample.
 static void choose(const struct pass *pass, struct block_work *work)
 {
     struct pass_candidate *candidates = work->subject->candidates.items + work->first;
     size_t size = block_size(work->head), wanted = pass->options.clones_per_block;
-    size_t room = pass->options.limit * work->count / before_cutting(work);
-    size_t fit = room / (size != 0 ? size : 1);
+    size_t fit = pass->options.limit / (size != 0 ? size : 1);
     if (wanted == 0 || wanted > fit)
         wanted = fit > 0 ? fit : 1;
     uint64_t state = pass_random(pass->options.seed ^ work->subject->id ^ candidates[0].block);
@@ -76,6 +58,37 @@ static LLVMValueRef same_place(LLVMBasicBlockRef body, LLVMBasicBlockRef clone, 
     return NULL;
 }
 
+void pass_apply(struct pass *pass, const struct pass_function *subject, size_t number,
+                LLVMValueRef copy)
+{
+    struct fault_edit edit = {
+        .builder = LLVMCreateBuilderInContext(pass->context),
+        .context = pass->context,
+        .module = pass->module,
+        .random = pass_random(subject->id + pass_random(number)),
+        .place = &subject->candidates.items[number].place,
+    };
+    LLVMPositionBuilderBefore(edit.builder, copy);
+    LLVMSetInstDebugLocation(edit.builder, copy);
+    subject->candidates.items[number].type->apply(copy, &edit);
+    LLVMDisposeBuilder(edit.builder);
+}
+
+// A function that is always inlined would be inlined into every clone, with all its own clones.
+static void forbid_inlining(struct pass *pass, LLVMBasicBlockRef clone)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("noinline", strlen("noinline"));
+    for (LLVMValueRef call = LLVMGetFirstInstruction(clone); call != NULL;
+         call = LLVMGetNextInstruction(call)) {
+        LLVMValueRef callee =
+            LLVMIsACallInst(call) != NULL ? LLVMIsAFunction(LLVMGetCalledValue(call)) : NULL;
+        const struct pass_function *called = callee != NULL ? pass_function_of(pass, callee) : NULL;
+        if (called != NULL && called->candidates.count != 0)
+            LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                                     LLVMCreateEnumAttribute(pass->context, kind, 0));
+    }
+}
+
 static void add_clone(struct pass *pass, struct block_work *work, size_t number)
 {
     struct pass_candidate *candidate = &work->subject->candidates.items[number];
@@ -85,17 +98,8 @@ static void add_clone(struct pass *pass, struct block_work *work, size_t number)
         pass_must(error_new("a candidate of type %s has left its block", candidate->type->name));
         return;
     }
-    struct fault_edit edit = {
-        .builder = LLVMCreateBuilderInContext(pass->context),
-        .context = pass->context,
-        .module = pass->module,
-        .random = pass_random(work->subject->id + pass_random(number)),
-        .place = &candidate->place,
-    };
-    LLVMPositionBuilderBefore(edit.builder, copy);
-    LLVMSetInstDebugLocation(edit.builder, copy);
-    candidate->type->apply(copy, &edit);
-    LLVMDisposeBuilder(edit.builder);
+    pass_apply(pass, work->subject, number, copy);
+    forbid_inlining(pass, clone);
     // The mistake changed nothing; the optimiser will drop the clone.
     candidate->idle = shim_same_code(work->body, clone);
     candidate->chosen = !candidate->idle;
@@ -113,58 +117,25 @@ static void add_clone(struct pass *pass, struct block_work *work, size_t number)
 
 // ---- decisions ----
 
-// A marker: a nop of five bytes, and a record in a section of its own that says where the nop is,
-// which function it belongs to, and where it may lead. If the optimiser copies the code, it copies
-// the record as well.
-// Ties the record to its code for the linker. For a twin that is not inlined, the twin's name is
-// enough. Other code may end up anywhere, so only the marker itself is certain to be there.
-static void write_owner(const struct pass *pass, const struct pass_function *subject,
-                        struct buffer *text)
-{
-    size_t size;
-    bool stays = subject->twin != NULL && !pass->options.lto && !subject->always_inlined;
-    const char *name = stays ? LLVMGetValueName2(subject->twin, &size) : "";
-    for (const char *at = name; *at != '\0'; at++)
-        stays &= (*at >= '0' && *at <= '9') || (*at >= 'A' && *at <= 'Z') ||
-                 (*at >= 'a' && *at <= 'z') || *at == '_' || *at == '.';
-    pass_must(buffer_printf(text, "%s", stays ? name : ".Lordeal${:uid}"));
-}
-
-static void write_marker(const struct pass *pass, const struct block_work *work,
-                         struct buffer *text, struct buffer *labels)
-{
-    const struct pass_function *subject = work->subject;
-    uint32_t block = subject->candidates.items[work->first].block;
-    pass_must(buffer_printf(text, ".Lordeal${:uid}:\n\t.byte 15, 31, 68, 0, 0\n"
-                                  "\t.pushsection " MARK_SECTION ",\"?o\",@progbits,"));
-    write_owner(pass, subject, text);
-    pass_must(buffer_printf(text,
-                            "\n\t.quad .Lordeal${:uid}, 0x%" PRIx64 "\n\t.long %" PRIu32 ", %zu\n",
-                            subject->id, block, work->clones.count));
-    for (size_t i = 0; i < work->clones.count; i++) {
-        pass_must(buffer_printf(text, "\t.quad ${%zu:l}, %zu\n", i, work->numbers.items[i]));
-        pass_must(buffer_printf(labels, "%s!i", i == 0 ? "" : ","));
-    }
-    pass_must(buffer_printf(text, "\t.popsection\n"));
-}
-
 static void decide_by_marker(struct pass *pass, struct block_work *work, LLVMBuilderRef builder)
 {
-    struct buffer text = {0}, labels = {0};
-    write_marker(pass, work, &text, &labels);
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(pass->context), NULL, 0, false);
-    LLVMValueRef assembly = LLVMGetInlineAsm(type, text.data, text.size, labels.data, labels.size,
-                                             true, false, LLVMInlineAsmDialectATT, false);
-    LLVMValueRef marker = LLVMBuildCallBr(builder, type, assembly, work->body, work->clones.items,
-                                          (unsigned)work->clones.count, NULL, 0, NULL, 0, "");
-    static const char *const attributes[] = {"nounwind", "memory"};
-    for (int i = 0; i < 2; i++) {
-        unsigned kind = LLVMGetEnumAttributeKindForName(attributes[i], strlen(attributes[i]));
-        LLVMAddCallSiteAttribute(marker, LLVMAttributeFunctionIndex,
-                                 LLVMCreateEnumAttribute(pass->context, kind, 0));
+    struct shim_mark_number *numbers = calloc(work->numbers.count, sizeof *numbers);
+    if (numbers == NULL) {
+        pass_must(error_no_memory());
+        return;
     }
-    buffer_deinit(&text);
-    buffer_deinit(&labels);
+    for (size_t i = 0; i < work->numbers.count; i++)
+        numbers[i] = (struct shim_mark_number){work->numbers.items[i], i};
+    const struct pass_marker marker = {
+        .block = work->subject->candidates.items[work->first].block,
+        .next = work->body,
+        .targets = work->clones.items,
+        .target_count = work->clones.count,
+        .numbers = numbers,
+        .number_count = work->numbers.count,
+    };
+    pass_put_marker(pass, work->subject, &marker, builder);
+    free(numbers);
 }
 
 static void decide_by_variable(struct pass *pass, struct block_work *work, LLVMBuilderRef builder)
@@ -214,21 +185,6 @@ static size_t in_one_block(const struct pass_function *subject, size_t first)
     return i - first;
 }
 
-// Cuts large blocks into pieces at statements. A clone is as large as its block, so only a few
-// candidates of a large block could have one; with pieces, many more can. Each piece needs a
-// marker, which costs nothing in a twin.
-static void cut_large_blocks(struct pass *pass, const struct pass_function *subject)
-{
-    for (size_t i = 0, count; i < subject->candidates.count; i += count) {
-        count = in_one_block(subject, i);
-        LLVMBasicBlockRef block =
-            LLVMGetInstructionParent(subject->candidates.items[i].instruction);
-        size_t piece = pass->options.limit / count / 2;
-        if (count * block_size(block) > pass->options.limit)
-            shim_cut(block, piece > LEAST_PIECE ? (unsigned)piece : LEAST_PIECE);
-    }
-}
-
 void pass_instrument(struct pass *pass, struct pass_function *subject)
 {
     if (subject->skipped || (subject->candidates.count == 0 && subject->twin == NULL))
@@ -242,8 +198,10 @@ void pass_instrument(struct pass *pass, struct pass_function *subject)
         shim_keep_layout(code, pass->options.decide == MAP_MARKERS);
     if (subject->candidates.count == 0)
         return;
-    if (subject->twin != NULL && pass->options.clones_per_block == 0)
-        cut_large_blocks(pass, subject);
+    if (subject->twin != NULL) {
+        pass_splice(pass, subject);
+        return;
+    }
     if (!shim_demote(code)) {
         subject->reason = "values that cannot be kept in memory";
         subject->skipped = true;

@@ -79,12 +79,12 @@ static void make_twin(struct pass *pass, struct pass_function *subject)
     // fault may make it null.
     set_attribute(pass, subject->twin, "null_pointer_is_valid");
     // Twins run only when a fault is enabled: inlining them would cost much and gain little.
-    subject->always_inlined = is_always_inlined(subject->twin);
-    if (!subject->always_inlined) {
-        set_attribute(pass, subject->twin, "noinline");
-        if (!has_attribute(subject->twin, "optnone"))
-            set_attribute(pass, subject->twin, "optsize");
-    }
+    // Twins of functions that are always inlined multiplied with every level of calls.
+    unsigned inlined = LLVMGetEnumAttributeKindForName("alwaysinline", strlen("alwaysinline"));
+    LLVMRemoveEnumAttributeAtIndex(subject->twin, LLVMAttributeFunctionIndex, inlined);
+    set_attribute(pass, subject->twin, "noinline");
+    if (!has_attribute(subject->twin, "optnone"))
+        set_attribute(pass, subject->twin, "optsize");
     buffer_deinit(&name);
     buffer_deinit(&section);
 }
@@ -186,9 +186,11 @@ static void redirect_call(struct pass *pass, LLVMValueRef call, bool in_twin)
         }
         return;
     }
-    if (replaceable)
+    if (replaceable) {
         LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, called->twin);
-    else if (called != NULL && called->untouchable && called->twin == NULL &&
+        unsigned inlined = LLVMGetEnumAttributeKindForName("alwaysinline", strlen("alwaysinline"));
+        LLVMRemoveCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, inlined);
+    } else if (called != NULL && called->untouchable && called->twin == NULL &&
              is_always_inlined(callee) && shim_clonable(callee))
         LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, softened(pass, called));
     else if (called == NULL && LLVMIsDeclaration(callee) && pass->options.lto &&
@@ -237,9 +239,13 @@ void pass_make_twins(struct pass *pass)
         struct pass_function *subject = &pass->functions.items[i];
         if (subject->skipped || (subject->candidates.count == 0 && subject->edges.count == 0))
             continue;
-        subject->in_place = !shim_clonable(subject->function);
+        size_t size;
+        bool loops =
+            pass_is_named(pass->options.loops, LLVMGetValueName2(subject->function, &size));
+        subject->in_place = loops || !shim_clonable(subject->function);
         if (subject->in_place) {
-            subject->reason = "its labels are known outside of it";
+            subject->reason = loops ? "asked for with --loops"
+                                    : "its labels are known outside of it";
             continue;
         }
         make_twin(pass, subject);

@@ -17,11 +17,15 @@
 struct pass_options {
     enum map_decide decide;
     unsigned clones_per_block; // 0: as many as the limit allows
-    unsigned limit;            // instructions in the clones of one block
+    unsigned limit;            // instructions in the clones of one block, without twins
+    unsigned budget;           // instructions in the copies of a twin, in percent of its own
+    unsigned least_budget;     // for the smallest functions
     uint64_t seed;
     const char *skip; // files to leave alone: parts of their names, separated by commas
+    const char *loops; // functions that get markers in place, separated by commas
     char *text;       // owns the names
     bool lto;         // the optimiser will see other modules, too
+    bool scattered;   // the blocks of one function may get into several sections
     bool strip_debug; // line tables were made for the map alone
     bool counters;
     const char *table; // file with the faults of the source, or NULL
@@ -32,6 +36,8 @@ struct pass_options {
 void pass_options_parse(const char *text, struct pass_options *ret_options);
 void pass_options_deinit(struct pass_options *options);
 
+// Whether a list separated by commas has a name; a list that is NULL has none.
+bool pass_is_named(const char *list, const char *name);
 // What the faults of the source need besides an instruction.
 struct pass_place {
     LLVMValueRef instruction;
@@ -52,6 +58,7 @@ struct pass_left_out {
 struct pass_candidate {
     const struct fault_type *type;
     uint32_t block, position; // of the function as it is before anything is changed
+    uint32_t piece;           // of the twin, for its copies
     uint32_t line, column, file, detail;
     bool macro; // its code comes out of a macro
     unsigned loop_depth;
@@ -63,7 +70,7 @@ struct pass_candidate {
 
 struct pass_function {
     LLVMValueRef function, twin; // twin NULL: markers in the function itself
-    bool local, entry, skipped, in_place, always_inlined, declared_inline;
+    bool local, entry, skipped, in_place, declared_inline;
     bool untouchable;        // compiles only if the optimiser finds constants in it
     uint64_t needs_constant; // parameters that must be constant for that, as bits
     LLVMValueRef softened;   // a copy for twins, without calls that must be optimised away
@@ -123,6 +130,26 @@ void pass_make_entries(struct pass *pass);
 void pass_prepare_source(struct pass *pass, struct pass_function *subject, LLVMValueRef code);
 // Puts markers and faulty clones of blocks into a function's twin, or into the function.
 void pass_instrument(struct pass *pass, struct pass_function *subject);
+// The same for a twin, where only the instructions that a fault changes are copied.
+void pass_splice(struct pass *pass, struct pass_function *subject);
+// Makes a candidate's mistake in a copy of its instruction.
+void pass_apply(struct pass *pass, const struct pass_function *subject, size_t number,
+                LLVMValueRef copy);
+
+struct shim_mark_number;
+struct pass_marker {
+    uint32_t block;         // of the function
+    LLVMBasicBlockRef next; // where it leads as long as no fault is enabled
+    LLVMBasicBlockRef *targets;
+    size_t target_count;
+    const struct shim_mark_number *numbers; // of candidates, with the target of each
+    size_t number_count;
+};
+// Builds a marker, which ends its block.
+void pass_put_marker(struct pass *pass, const struct pass_function *subject,
+                     const struct pass_marker *marker, LLVMBuilderRef builder);
+// Builds what the markers of a twin refer to; at its beginning, once.
+void pass_put_base(struct pass *pass, const struct pass_function *subject);
 // The variable that decides in the variable mode.
 LLVMValueRef pass_variable(struct pass *pass);
 void pass_tell_variable(struct pass *pass, LLVMValueRef variable);

@@ -3,6 +3,8 @@
 // files are C++.
 #include "mutate/pass/shim.h"
 
+#include "mutate/pass/shim-optimise.h"
+
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -26,10 +28,12 @@ static cl::opt<std::string> options("ordeal", cl::desc("options of ordeal cc"));
 namespace
 {
 struct OrdealPass : PassInfoMixin<OrdealPass> {
-    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &manager)
     {
-        return pass_run(wrap(&module), options.c_str()) ? PreservedAnalyses::none()
-                                                        : PreservedAnalyses::all();
+        if (!pass_run(wrap(&module), options.c_str()))
+            return PreservedAnalyses::all();
+        optimise_twins(module, manager);
+        return PreservedAnalyses::none();
     }
     static bool isRequired() { return true; }
 };
@@ -38,6 +42,7 @@ struct OrdealLatePass : PassInfoMixin<OrdealLatePass> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
     {
         pass_finish(wrap(&module));
+        release_twins(module);
         return PreservedAnalyses::all(); // no code changes
     }
     static bool isRequired() { return true; }

@@ -32,6 +32,33 @@ bool shim_same_code(LLVMBasicBlockRef block, LLVMBasicBlockRef clone);
 // that no value is needed across a cut.
 void shim_cut(LLVMBasicBlockRef block, unsigned size);
 
+// Faulty copies of parts of a block: each is made, changed, trimmed to what differs, and then kept
+// or dropped. In the end those that were kept are joined with the block. No value of the block may
+// be used outside of it, and it must have one predecessor that leads nowhere else.
+struct shim_splice;
+struct shim_splice *shim_splice_new(LLVMBasicBlockRef body);
+void shim_splice_free(struct shim_splice *splice);
+// Makes a copy. Returns what `wanted` is in it, or NULL if that is not in the block.
+LLVMValueRef shim_splice_copy(struct shim_splice *splice, LLVMValueRef wanted);
+// Trims the copy, and returns how many instructions are left of it; 0 if nothing was changed.
+unsigned shim_splice_trim(struct shim_splice *splice);
+void shim_splice_drop(struct shim_splice *splice);
+// Keeps it under a number. False if one that was kept before has the same code, and serves both.
+bool shim_splice_keep(struct shim_splice *splice, size_t number);
+struct shim_mark_number {
+    size_t number, target;
+};
+struct shim_mark { // where copies are entered: at the end of `block`, which leads to `next`
+    LLVMBasicBlockRef block, next;
+    LLVMBasicBlockRef *targets;
+    size_t target_count;
+    const struct shim_mark_number *numbers;
+    size_t number_count;
+};
+// Calls `mark` for each place where copies are entered. It must replace the last instruction of
+// the block by one that leads to `next` or to one of the targets.
+void shim_splice_join(struct shim_splice *splice,
+                      void (*mark)(void *data, const struct shim_mark *mark), void *data);
 // Makes an instruction the first of its block; returns the block.
 LLVMBasicBlockRef shim_begin_block(LLVMValueRef instruction);
 

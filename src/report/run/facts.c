@@ -132,6 +132,19 @@ const struct wire_record *facts_record(const struct facts *facts, uint32_t index
     return record->state == WIRE_RECORD_COMPLETE && record->kind == kind ? record : NULL;
 }
 
+const struct wire_record *facts_result(const struct facts *facts,
+                                       const struct wire_record *injection)
+{
+    uint32_t from = (uint32_t)(injection - facts->view->journal);
+    for (uint32_t i = from; i < facts->view->record_count; i++) {
+        const struct wire_record *record = facts_record(facts, i, WIRE_RECORD_RESULT);
+        if (record != NULL && record->rule == injection->rule && record->pid == injection->pid &&
+            record->tid == injection->tid)
+            return record;
+    }
+    return NULL;
+}
+
 const struct wire_rule *facts_rule(const struct facts *facts, const struct wire_record *record)
 {
     return record->rule < facts->view->rule_count ? &facts->view->rules[record->rule] : NULL;

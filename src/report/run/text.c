@@ -155,6 +155,27 @@ static struct error *put_outs(struct page *page, const struct wire_rule *rule)
     return NULL;
 }
 
+// Nobody knows the type of the result: small numbers are shown as such.
+static struct error *put_observed(struct page *page, const struct wire_record *record)
+{
+    const struct wire_record *result = facts_result(&page->facts, record);
+    PUT(page, ", observed");
+    if (result == NULL) {
+        PUT(page, "; it did not return");
+        return NULL;
+    }
+    int64_t value = (int64_t)result->value[0];
+    if (value >= INT32_MIN && value <= UINT32_MAX)
+        PUT(page, "; it returned %d", (int32_t)value);
+    else
+        PUT(page, "; it returned 0x%llx", (unsigned long long)value);
+    if (result->error != 0) {
+        PUT(page, ", with errno ");
+        return put_errno(page, result->error);
+    }
+    return NULL;
+}
+
 // Writes " = -1 EIO, delayed 50.0 ms, …".
 static struct error *put_actions(struct page *page, const struct wire_record *record)
 {
@@ -185,6 +206,8 @@ static struct error *put_actions(struct page *page, const struct wire_record *re
         TRY(put_outs(page, rule));
     if (record->actions & WIRE_PERFORMED)
         PUT(page, ", but performed");
+    if (record->actions & WIRE_OBSERVE)
+        TRY(put_observed(page, record));
     if (record->actions & WIRE_STREAM_ERROR)
         PUT(page, ", stream marked as in error");
     if (record->actions & WIRE_STREAM_END)

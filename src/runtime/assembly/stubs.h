@@ -48,6 +48,7 @@ enum decision {
     DECIDE_LONG_DOUBLE, // return arguments[0..1] in st(0)
     DECIDE_COMPLEX,     // likewise, with zero in st(1)
     DECIDE_PERFORM,     // call frame->target, then ask runtime_performed what to return
+    DECIDE_AS_IS,       // likewise, and what it returned is returned
 };
 
 extern const char runtime_stubs[], runtime_stub_end[];
