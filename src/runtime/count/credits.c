@@ -160,7 +160,10 @@ static void give(struct function *function)
             share = FEW / 2;
     }
     atomic_add(&slot->count, (uint64_t)share);
-    __atomic_exchange_n(left_of(own_row(), slot), share, __ATOMIC_SEQ_CST);
+    // A signal handler may have got some since the thread came without.
+    int64_t before = __atomic_exchange_n(left_of(own_row(), slot), share, __ATOMIC_SEQ_CST);
+    if (before > 0)
+        atomic_add(&slot->count, -(uint64_t)before);
 }
 
 // With one thread there is no lock, and no system call: a signal handler that comes in the middle
