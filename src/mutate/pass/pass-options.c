@@ -110,8 +110,8 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
 void pass_options_parse(const char *text, struct pass_options *ret_options)
 {
     field_types_fill();
-    *ret_options = (struct pass_options){
-        .limit = 2000, .budget = 400, .least_budget = 100, .seed = 1};
+    *ret_options =
+        (struct pass_options){.limit = 2000, .budget = 400, .least_budget = 100, .seed = 1};
     for (size_t i = 0; fault_types[i] != NULL; i++)
         add_type(ret_options, fault_types[i]);
     char *copy = ret_options->text = strdup(text);

@@ -17,7 +17,7 @@
 using namespace llvm;
 
 #define WAITING_ATTRIBUTE "ordeal-optimised"
-#define MOST_INLINED 10000 // calls in one twin, so that this ends where functions call each other
+#define MOST_INLINED      10000 // calls in one twin, so that this ends where functions call each other
 
 static bool is_inlined(const CallBase &call)
 {
