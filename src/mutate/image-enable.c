@@ -101,8 +101,8 @@ static void reach_callers(struct callers *callers, size_t called)
     }
 }
 
-static struct error *find_callers(const struct image *image, const bool *enabled,
-                                  bool **ret_reached)
+struct error *image_find_callers(const struct image *image, const bool *enabled,
+                                 bool **ret_reached)
 {
     size_t count = image->functions.count;
     _cleanup_free_ bool *reached = calloc(count + 1, sizeof *reached);
@@ -236,7 +236,7 @@ static struct error *enable(struct image *image, const bool *enabled, struct ima
     if (image->decide == MAP_VARIABLE)
         return enable_variable(image, enabled, patches);
     _cleanup_free_ bool *reached = NULL;
-    TRY(find_callers(image, enabled, &reached));
+    TRY(image_find_callers(image, enabled, &reached));
     for (size_t i = 0; i < image->markers.count; i++) {
         const struct image_marker *marker = &image->markers.items[i];
         TRY(reached[marker->function] ? enable_marker(image, marker, enabled, patches)

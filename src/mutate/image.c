@@ -61,7 +61,7 @@ static bool read_row(const struct image *image, const Elf64_Ehdr *header, unsign
 static struct error *take_section(const struct image *image, const Elf64_Shdr *row,
                                   const char *name, struct cursor *ret_bytes)
 {
-    if (row->sh_type != SHT_PROGBITS || row->sh_offset > image->bytes.size ||
+    if (row->sh_type == SHT_NOBITS || row->sh_offset > image->bytes.size ||
         row->sh_size > image->bytes.size - row->sh_offset)
         return error_new("%s: section %s is cut off", image->path, name);
     if ((row->sh_flags & SHF_COMPRESSED) != 0)

@@ -39,16 +39,16 @@ struct image_candidate {
     size_t copies; // places in the code that lead to it
 };
 
+struct image_target {
+    uint64_t address;   // of the faulty clone
+    uint64_t candidate; // which of the function's
+};
+
 struct image_left_out { // a fault that the source has, and the code has not
     size_t function;
     const char *type, *file, *detail;
     uint32_t line, column;
     uint32_t reason; // enum source_reason
-};
-
-struct image_target {
-    uint64_t address;   // of the faulty clone
-    uint64_t candidate; // which of the function's
 };
 
 struct image_marker {
@@ -119,6 +119,10 @@ void image_patches_deinit(struct image_patches *patches);
 
 // Which candidates are enabled: one flag per candidate.
 _must_check_ struct error *image_enabled(const struct image *image, bool **ret_enabled);
+// Which functions have one of these candidates, or may contain an inlined copy of one that has: one
+// flag per function.
+_must_check_ struct error *image_find_callers(const struct image *image, const bool *enabled,
+                                              bool **ret_reached);
 // Clears the flag of a candidate, and of those whose code the optimiser merged with it.
 void image_forget(const struct image *image, size_t candidate, bool *enabled);
 // The first candidate whose code the optimiser merged with this one's; itself if there is none.
@@ -141,6 +145,7 @@ _must_check_ struct error *image_write(const struct image *image, const char *pa
 struct process_report {
     size_t threads, patches;
     uint64_t stopped_ns; // how long the threads were stopped
+    bool *running;       // by function: a thread is in its pristine code; the caller frees it
 };
 // Changes a running process that has the image loaded so that exactly these candidates are enabled,
 // or with `add` these as well. Stops all threads meanwhile, and makes sure that none is within

@@ -17,7 +17,7 @@
 #define MARK_SECTION "ordeal_mark"
 #define TWIN_SECTION "ordeal_twin"
 #define MAP_MAGIC    0x4d44524fu // "ORDM"
-#define MAP_VERSION  2u
+#define MAP_VERSION  3u
 
 enum map_decide { // how a candidate is chosen
     MAP_WORLDS,   // entries lead to twins with markers

@@ -7,6 +7,7 @@
 #include "base/child.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "mutate/running.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -207,6 +208,25 @@ static struct error *put_patches(int memory, const struct image_patches *patches
     return NULL;
 }
 
+// ---- what is running ----
+
+static struct error *find_running(const struct image *image, const struct running_ranges *ranges,
+                                  const struct stopped *stopped, int memory, uint64_t bias,
+                                  bool **ret_running)
+{
+    _cleanup_free_ bool *running = calloc(image->functions.count + 1, sizeof *running);
+    if (running == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < stopped->threads.count; i++) {
+        struct user_regs_struct registers;
+        if (ptrace(PTRACE_GETREGS, stopped->threads.items[i].id, NULL, &registers) < 0)
+            continue; // it has ended
+        TRY(running_mark(ranges, memory, registers.rip, registers.rsp, bias, running));
+    }
+    *ret_running = TAKE(running);
+    return NULL;
+}
+
 // ---- all of it ----
 
 static struct error *work_out(struct image *image, const bool *enabled, bool add,
@@ -224,14 +244,19 @@ static struct error *change(int process, int memory, struct image *image, const 
 {
     _cleanup_(let_go) struct stopped stopped = {0};
     _cleanup_(image_patches_deinit) struct image_patches patches = {0};
+    _cleanup_(running_ranges_deinit) struct running_ranges ranges = {0};
+    _cleanup_free_ bool *running = NULL;
     uint64_t bias;
     TRY(find_bias(process, image, &bias));
     TRY(take_state(memory, image, bias));
+    TRY(running_ranges_find(image, &ranges));
     TRY(work_out(image, enabled, add, &patches));
     uint64_t start_ns = clock_ns();
     TRY(stop_all(process, &stopped));
     TRY(check_places(&stopped, &patches, bias));
+    TRY(find_running(image, &ranges, &stopped, memory, bias, &running));
     TRY(put_patches(memory, &patches, bias));
+    ret_report->running = TAKE(running);
     ret_report->threads = stopped.threads.count;
     ret_report->patches = patches.items.count;
     let_go(&stopped);

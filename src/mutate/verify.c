@@ -5,10 +5,13 @@
 #include "mutate/image.h"
 
 #include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "elf/frames.h"
 #include "isa/insn.h"
 #include "isa/need.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +128,55 @@ static struct error *check_entry(struct check *check, const struct image_entry *
     return check_begins(check, entry->address, name);
 }
 
+// ---- entries that are gone ----
+
+// Notes the names of all functions that the symbol table has, by their hashes. A stripped file has
+// none.
+static struct error *read_names(const struct image *image, struct map *names)
+{
+    struct cursor symbols = {0}, strings = {0};
+    TRY(image_section(image, ".symtab", &symbols));
+    TRY(image_section(image, ".strtab", &strings));
+    if (strings.size == 0 || strings.data[strings.size - 1] != '\0')
+        return NULL;
+    while (symbols.size - symbols.at >= sizeof(Elf64_Sym)) {
+        Elf64_Sym symbol;
+        cursor_copy(&symbols, &symbol, sizeof symbol);
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
+            symbol.st_name < strings.size)
+            TRY(map_put(names, hash_text((const char *)strings.data + symbol.st_name), 1));
+    }
+    return NULL;
+}
+
+// A function that can be entered from outside must have an entry, or its faults can be enabled and
+// never act. If the linker dropped the function itself, it needs none: only its twin is left, which
+// other twins call. A file without any entry has lost them all.
+static struct error *check_lost(struct check *check)
+{
+    const struct image *image = check->image;
+    _cleanup_(map_deinit) struct map names = {0};
+    _cleanup_free_ bool *entered = calloc(image->functions.count + 1, sizeof *entered);
+    if (entered == NULL)
+        return error_no_memory();
+    TRY(read_names(image, &names));
+    for (size_t i = 0; i < image->entries.count; i++)
+        entered[image->entries.items[i].function] = true;
+    for (size_t i = 0; i < image->functions.count; i++) {
+        const struct image_function *function = &image->functions.items[i];
+        if ((function->flags & MAP_ENTRY) == 0 || function->again || function->markers == 0 ||
+            entered[i] ||
+            (image->entries.count != 0 &&
+             map_find(&names, hash_text(function->name)) == MAP_NONE))
+            continue;
+        check->report->problem_count++;
+        TRY(buffer_printf(&check->report->problems,
+                          "no entry leads to the faults of %s: the linker dropped it\n",
+                          function->name));
+    }
+    return NULL;
+}
+
 static struct error *check_all(struct check *check)
 {
     const struct image *image = check->image;
@@ -137,6 +189,8 @@ static struct error *check_all(struct check *check)
     }
     for (size_t i = 0; i < image->entries.count; i++)
         TRY(check_entry(check, &image->entries.items[i]));
+    if (image->decide == MAP_WORLDS)
+        TRY(check_lost(check));
     for (size_t i = 0; i < image->candidates.count; i++) {
         const struct image_candidate *candidate = &image->candidates.items[i];
         if (image->functions.items[candidate->function].again)

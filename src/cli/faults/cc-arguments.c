@@ -22,6 +22,24 @@ static bool asks_for_debug(const char *text)
     return strncmp(text, "-g", 2) == 0;
 }
 
+// Whether a list of sanitizers has cfi or a part of it, cfi-icall.
+static bool has_cfi(const char *list)
+{
+    for (const char *at = list; at != NULL; at = strchr(at, ','), at += at != NULL)
+        if (strncmp(at, "cfi", 3) == 0)
+            return true;
+    return false;
+}
+
+static bool scatters(const char *text)
+{
+    static const char *const options[] = {"-fbasic-block-sections=", "-fsplit-machine-functions"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (strncmp(text, options[i], strlen(options[i])) == 0)
+            return strcmp(text, "-fbasic-block-sections=none") != 0;
+    return false;
+}
+
 // The last of -gX and -g0 decides, and likewise for -flto.
 static void scan_argument(const char *text, struct cc_arguments *found)
 {
@@ -33,6 +51,12 @@ static void scan_argument(const char *text, struct cc_arguments *found)
         found->lto = true;
     else if (strcmp(text, "-fno-lto") == 0)
         found->lto = false;
+    else if (strncmp(text, "-fsanitize=", 11) == 0)
+        found->cfi |= has_cfi(text + 11);
+    else if (strncmp(text, "-fno-sanitize=", 14) == 0)
+        found->cfi &= !has_cfi(text + 14) && strcmp(text + 14, "all") != 0;
+    else if (scatters(text))
+        found->scattered = true;
 }
 
 // Takes the next word out of a response file, in place. Quotes and backslashes work as in a shell.

@@ -11,6 +11,8 @@
 struct cc_arguments {
     bool debug; // debug information is wanted
     bool lto;   // the optimiser will see other modules, too
+    bool cfi;   // calls are checked against tables of functions
+    bool scattered; // the blocks of one function may get into several sections
 };
 // `arguments` is as cc_list_expand() makes it.
 void cc_arguments_scan(char *const *arguments, struct cc_arguments *ret_found);

@@ -16,9 +16,9 @@
 #define PLUGIN "ordeal-faults.so"
 
 struct settings {
-    const char *decide, *types, *skip;
+    const char *decide, *types, *skip, *loops;
     struct option_list plugins;
-    struct option_number clones, limit, seed;
+    struct option_number clones, limit, budget, seed;
     bool counters;
 };
 
@@ -36,8 +36,16 @@ static const struct option options[] = {
     {"clones-per-block", 0, OPTION_NUMBER, "N",
      "at most N faults per basic block, chosen at random; as many as fit without this",
      FIELD(clones)},
-    {"clone-limit", 0, OPTION_NUMBER, "N", "at most N instructions in all clones of a block (2000)",
-     FIELD(limit)},
+    {"clone-budget", 0, OPTION_NUMBER, "PERCENT",
+     "at most so many instructions in all clones of a function, in percent of its own (40); more "
+     "faults make the compiler slower and the file larger",
+     FIELD(budget)},
+    {"clone-limit", 0, OPTION_NUMBER, "N",
+     "without twins: at most N instructions in all clones of a block (2000)", FIELD(limit)},
+    {"loops", 0, OPTION_TEXT, "FUNCTIONS",
+     "functions that never return, as main,serve: their faults act in loops that are already "
+     "running, but their code is slower also as long as none is enabled",
+     FIELD(loops)},
     {"fault-seed", 0, OPTION_NUMBER, "N", "for what is chosen at random", FIELD(seed)},
     {"counters", 0, OPTION_FLAG, NULL, "count how often every basic block is executed",
      FIELD(counters)},
@@ -110,6 +118,8 @@ static struct error *check_settings(const struct settings *settings)
         return error_new("--fault-types takes names separated by commas");
     if (settings->skip != NULL && strchr(settings->skip, ';') != NULL)
         return error_new("--skip-files takes parts of names separated by commas");
+    if (settings->loops != NULL && strchr(settings->loops, ';') != NULL)
+        return error_new("--loops takes names of functions separated by commas");
     for (size_t i = 0; i < settings->plugins.entries.count; i++) {
         const char *file = settings->plugins.entries.items[i].value;
         if (access(file, R_OK) < 0)
@@ -130,6 +140,10 @@ static struct error *put_options(const struct settings *settings, const struct c
         TRY(buffer_printf(text, ";clones=%" PRIu64, settings->clones.value));
     if (settings->limit.given)
         TRY(buffer_printf(text, ";limit=%" PRIu64, settings->limit.value));
+    if (settings->budget.given)
+        TRY(buffer_printf(text, ";budget=%" PRIu64 ";least-budget=0", settings->budget.value));
+    if (settings->loops != NULL)
+        TRY(buffer_printf(text, ";loops=%s", settings->loops));
     if (settings->seed.given)
         TRY(buffer_printf(text, ";seed=%" PRIu64, settings->seed.value));
     for (size_t i = 0; i < settings->plugins.entries.count; i++) {
@@ -143,8 +157,8 @@ static struct error *put_options(const struct settings *settings, const struct c
         TRY(buffer_printf(text, ";skip=%s", settings->skip));
     if (settings->types != NULL)
         TRY(buffer_printf(text, ";types=%s", settings->types));
-    return buffer_printf(text, "%s%s", found->debug ? "" : ";strip-debug",
-                         found->lto ? ";lto" : "");
+    return buffer_printf(text, "%s%s%s", found->debug ? "" : ";strip-debug",
+                         found->lto ? ";lto" : "", found->scattered ? ";scattered" : "");
 }
 
 static struct error *run(const struct settings *settings, char **operands, bool cxx)
@@ -155,6 +169,10 @@ static struct error *run(const struct settings *settings, char **operands, bool 
     struct cc_arguments found;
     TRY(cc_list_expand(operands, &list));
     cc_arguments_scan(list.items.items, &found);
+    if (found.cfi)
+        return error_new("-fsanitize=cfi and faults do not go together: it checks calls against "
+                         "tables of functions, and a fault's way leads past them. Build without "
+                         "it; other sanitizers work");
     TRY(put_options(settings, &found, &text));
     TRY(find_compiler(cxx, &compiler));
     TRY(find_plugin(&plugin));

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct settings {
@@ -175,6 +176,49 @@ static struct error *say_enabled(const struct image *image, const bool *enabled,
                          patches == 1 ? "" : "s");
 }
 
+static struct error *put_name(struct buffer *text, const char *name)
+{
+    return text_put(text, name, strlen(name), 0);
+}
+
+// Says where a fault does not act yet: in functions that were running when it was enabled.
+static struct error *say_running(const struct image *image, const bool *enabled,
+                                 const bool *running, struct buffer *text)
+{
+    _cleanup_free_ bool *reached = NULL, *own = NULL;
+    _cleanup_(buffer_deinit) struct buffer others = {0};
+    size_t count = 0;
+    own = calloc(image->functions.count + 1, sizeof *own);
+    if (own == NULL)
+        return error_no_memory();
+    TRY(image_find_callers(image, enabled, &reached));
+    for (size_t i = 0; i < image->candidates.count; i++)
+        own[image->candidates.items[i].function] |= enabled[i];
+    for (size_t i = 0; i < image->functions.count; i++) {
+        const char *name = image->functions.items[i].name;
+        if (!reached[i] || !running[i])
+            continue;
+        if (!own[i]) {
+            TRY(buffer_printf(&others, "%s", count++ == 0 ? "" : ", "));
+            TRY(put_name(&others, name));
+            continue;
+        }
+        TRY(put_name(text, name));
+        TRY(buffer_printf(text, " is running and goes on as it was: the fault acts when "));
+        TRY(put_name(text, name));
+        TRY(buffer_printf(text, " is called again. If it never is, start the program with the "
+                                "fault ('ordeal faults run'), or build with 'ordeal cc --loops "));
+        TRY(put_name(text, name));
+        TRY(buffer_printf(text, "'\n"));
+    }
+    if (count != 0)
+        TRY(buffer_printf(text,
+                          "also running: %s; a copy of the function that the optimiser put there "
+                          "goes on as it was\n",
+                          others.data));
+    return NULL;
+}
+
 static struct error *change_process(const struct settings *settings, struct image *image,
                                     char **faults, bool value)
 {
@@ -189,8 +233,11 @@ static struct error *change_process(const struct settings *settings, struct imag
     if (value)
         TRY(choose(image, faults, value, enabled));
     TRY(process_enable((int)settings->process.value, image, enabled, value, &report));
+    _cleanup_free_ bool *running = TAKE(report.running);
     TRY(image_enabled(image, &now));
     TRY(say_enabled(image, now, report.patches, &text));
+    if (value && image->decide == MAP_WORLDS)
+        TRY(say_running(image, enabled, running, &text));
     TRY(buffer_printf(&text, "%zu thread%s stood still for ", report.threads,
                       report.threads == 1 ? "" : "s"));
     TRY(text_put_duration(&text, report.stopped_ns));

@@ -10,6 +10,7 @@
 
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NO_ROOM SOURCE_REASONS // besides those of the source
@@ -69,13 +70,47 @@ static struct error *put_json(const struct image_left_out *row, const char *func
     return buffer_append(text, line.data, line.size);
 }
 
+struct type_count {
+    const char *type;
+    size_t count;
+};
+
 struct listing {
     const struct image *image;
     const struct faults_filter *filter;
     bool json;
     struct buffer *text;
     size_t counts[SOURCE_REASONS + 1], all;
+    ARRAY(struct type_count) types;
 };
+
+static void listing_deinit(struct listing *listing)
+{
+    ARRAY_DEINIT(&listing->types);
+}
+
+static struct error *count_type(struct listing *listing, const char *type)
+{
+    size_t i = 0;
+    while (i < listing->types.count && strcmp(listing->types.items[i].type, type) != 0)
+        i++;
+    if (i == listing->types.count) {
+        struct type_count *slot = ARRAY_ADD(&listing->types);
+        if (slot == NULL)
+            return error_no_memory();
+        *slot = (struct type_count){.type = type};
+    }
+    listing->types.items[i].count++;
+    return NULL;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct type_count *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return strcmp(x->type, y->type);
+}
 
 static struct error *put(struct listing *listing, const struct image_left_out *row)
 {
@@ -86,6 +121,7 @@ static struct error *put(struct listing *listing, const struct image_left_out *r
         return NULL;
     listing->counts[row->reason]++;
     listing->all++;
+    TRY(count_type(listing, row->type));
     return listing->json ? put_json(row, function->name, listing->text)
                          : put_row(row, function->name, listing->text);
 }
@@ -93,6 +129,13 @@ static struct error *put(struct listing *listing, const struct image_left_out *r
 static struct error *put_summary(const struct listing *listing)
 {
     struct buffer *text = listing->text;
+    if (listing->types.count != 0)
+        qsort(listing->types.items, listing->types.count, sizeof *listing->types.items, by_count);
+    for (size_t i = 0; i < listing->types.count; i++) {
+        TRY(buffer_printf(text, "%s%7zu  ", i == 0 ? "\n" : "", listing->types.items[i].count));
+        TRY(text_put(text, listing->types.items[i].type, strlen(listing->types.items[i].type), 0));
+        TRY(buffer_append(text, "\n", 1));
+    }
     TRY(buffer_printf(text, "%s%zu left out", listing->all != 0 ? "\n" : "", listing->all));
     const char *before = ": ";
     for (size_t i = 0; i <= SOURCE_REASONS; i++) {
@@ -107,7 +150,7 @@ static struct error *put_summary(const struct listing *listing)
 struct error *faults_put_left_out(const struct image *image, const struct faults_filter *filter,
                                   bool json, struct buffer *text)
 {
-    struct listing listing = {.image = image, .filter = filter, .json = json, .text = text};
+    _cleanup_(listing_deinit) struct listing listing = {.image = image, .filter = filter, .json = json, .text = text};
     for (size_t i = 0; i < image->left_out.count; i++) {
         struct image_left_out row = image->left_out.items[i];
         if (row.reason == SOURCE_FOUND || row.reason >= SOURCE_REASONS)

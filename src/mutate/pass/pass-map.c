@@ -36,9 +36,30 @@ uint32_t pass_intern(struct pass *pass, const char *text)
     return offset;
 }
 
+// The map has only the strings that it uses: those of candidates that were left out are many.
+struct strings {
+    const struct pass *pass;
+    struct buffer text; // offset 0 is the empty string
+    struct map offsets; // by the offset in the pass
+};
+
+static uint32_t keep(struct strings *strings, uint32_t offset)
+{
+    if (offset == 0)
+        return 0;
+    uint32_t kept = map_find(&strings->offsets, offset);
+    if (kept != MAP_NONE)
+        return kept;
+    kept = (uint32_t)strings->text.size;
+    const char *text = strings->pass->strings.data + offset;
+    pass_must(buffer_append(&strings->text, text, strlen(text) + 1));
+    pass_must(map_put(&strings->offsets, offset, kept));
+    return kept;
+}
+
 // ---- the blob ----
 
-static struct map_header make_header(struct pass *pass)
+static struct map_header make_header(struct pass *pass, struct strings *strings)
 {
     size_t size;
     struct map_header header = {
@@ -47,7 +68,7 @@ static struct map_header make_header(struct pass *pass)
         .decide = pass->options.decide,
         .functions = (uint32_t)pass->functions.count,
         .types = (uint32_t)pass->options.types.count,
-        .source = pass_intern(pass, LLVMGetSourceFileName(pass->module, &size)),
+        .source = keep(strings, pass_intern(pass, LLVMGetSourceFileName(pass->module, &size))),
     };
     for (size_t i = 0; i < pass->functions.count; i++) {
         header.edges += (uint32_t)pass->functions.items[i].edges.count;
@@ -57,7 +78,7 @@ static struct map_header make_header(struct pass *pass)
     return header;
 }
 
-static void write_functions(struct pass *pass, struct buffer *blob)
+static void write_functions(struct pass *pass, struct strings *strings, struct buffer *blob)
 {
     for (size_t i = 0; i < pass->functions.count; i++) {
         const struct pass_function *subject = &pass->functions.items[i];
@@ -65,8 +86,9 @@ static void write_functions(struct pass *pass, struct buffer *blob)
         const struct map_function row = {
             .id = subject->id,
             .name_key = subject->name_key,
-            .name = pass_intern(pass, LLVMGetValueName2(subject->function, &size)),
-            .reason = pass_intern(pass, subject->reason != NULL ? subject->reason : ""),
+            .name = keep(strings, pass_intern(pass, LLVMGetValueName2(subject->function, &size))),
+            .reason =
+                keep(strings, pass_intern(pass, subject->reason != NULL ? subject->reason : "")),
             .edges = (uint32_t)subject->edges.count,
             .candidates = (uint32_t)subject->candidates.count,
             .flags = (subject->entry ? MAP_ENTRY : 0) | (subject->in_place ? MAP_IN_PLACE : 0) |
@@ -105,30 +127,33 @@ static size_t type_index(const struct pass *pass, const struct fault_type *type)
     return i;
 }
 
-static void write_place(const struct pass *pass, const struct pass_candidate *before,
+static void write_place(struct strings *strings, const struct pass_candidate *before,
                         const struct pass_candidate *first, size_t count, struct buffer *blob)
 {
+    bool chosen = false;
+    for (size_t i = 0; i < count; i++)
+        chosen |= first[i].chosen;
     uint8_t head = (uint8_t)(count | (first->macro ? PLACE_MACRO : 0u) |
                              (first->file != before->file ? PLACE_FILE : 0u) |
                              (first->block != before->block ? PLACE_BLOCK : 0u) |
                              (first->loop_depth != before->loop_depth ? PLACE_LOOP : 0u));
     pass_must(buffer_append(blob, &head, 1));
     if ((head & PLACE_FILE) != 0)
-        write_number(blob, first->file);
+        write_number(blob, keep(strings, first->file));
     if ((head & PLACE_BLOCK) != 0)
         write_number(blob, first->block - before->block);
     if ((head & PLACE_LOOP) != 0)
         write_number(blob, first->loop_depth);
     write_number(blob, place_fold((int64_t)first->line - (int64_t)before->line));
     write_number(blob, first->column);
-    write_number(blob, first->detail);
+    write_number(blob, chosen ? keep(strings, first->detail) : 0);
     for (size_t i = 0; i < count; i++)
-        write_number(blob, type_index(pass, first[i].type) << PLACE_TYPE |
+        write_number(blob, type_index(strings->pass, first[i].type) << PLACE_TYPE |
                                (first[i].chosen ? PLACE_CHOSEN : 0u) |
                                (first[i].idle ? PLACE_IDLE : 0u));
 }
 
-static void write_candidates(struct pass *pass, const struct pass_function *subject,
+static void write_candidates(struct strings *strings, const struct pass_function *subject,
                              struct buffer *blob)
 {
     const struct pass_candidate none = {0}, *before = &none;
@@ -138,21 +163,22 @@ static void write_candidates(struct pass *pass, const struct pass_function *subj
         while (i + count < subject->candidates.count && count < PLACE_COUNT &&
                is_same_place(first, first + count))
             count++;
-        write_place(pass, before, first, count, blob);
+        write_place(strings, before, first, count, blob);
         before = first;
     }
 }
 
-static void write_left_out(struct pass *pass, uint32_t function, struct buffer *blob)
+static void write_left_out(struct pass *pass, struct strings *strings, uint32_t function,
+                           struct buffer *blob)
 {
     const struct pass_function *subject = &pass->functions.items[function];
     for (size_t i = 0; i < subject->left_out.count; i++) {
         const struct pass_left_out *left_out = &subject->left_out.items[i];
         const struct map_left_out row = {
             .function = function,
-            .type = pass_intern(pass, model_types[left_out->kind].name),
-            .file = left_out->file,
-            .detail = left_out->detail,
+            .type = keep(strings, pass_intern(pass, model_types[left_out->kind].name)),
+            .file = keep(strings, left_out->file),
+            .detail = keep(strings, left_out->detail),
             .line = left_out->line,
             .column = left_out->column,
             .reason = left_out->reason,
@@ -180,29 +206,32 @@ void pass_write_section(struct pass *pass, const char *name, const struct buffer
 void pass_write_map(struct pass *pass)
 {
     struct buffer blob = {0};
-    struct map_header header = make_header(pass);
+    struct strings strings = {.pass = pass};
+    pass_must(buffer_append(&strings.text, "", 1));
+    struct map_header header = make_header(pass, &strings);
     pass_must(buffer_append(&blob, &header, sizeof header));
-    write_functions(pass, &blob);
+    write_functions(pass, &strings, &blob);
     for (size_t i = 0; i < pass->functions.count; i++)
         pass_must(buffer_append(&blob, pass->functions.items[i].edges.items,
                                 8 * pass->functions.items[i].edges.count));
     for (size_t i = 0; i < pass->functions.count; i++)
-        write_left_out(pass, (uint32_t)i, &blob);
+        write_left_out(pass, &strings, (uint32_t)i, &blob);
     for (size_t i = 0; i < pass->options.types.count; i++) {
-        uint32_t name = pass_intern(pass, pass->options.types.items[i]->name);
+        uint32_t name = keep(&strings, pass_intern(pass, pass->options.types.items[i]->name));
         pass_must(buffer_append(&blob, &name, sizeof name));
     }
     size_t start = blob.size;
     for (size_t i = 0; i < pass->functions.count; i++)
-        write_candidates(pass, &pass->functions.items[i], &blob);
+        write_candidates(&strings, &pass->functions.items[i], &blob);
     header.places = (uint32_t)(blob.size - start);
-    // Sections are written in words.
-    while ((blob.size + pass->strings.size) % 8 != 0)
-        pass_must(buffer_append(&pass->strings, "", 1));
-    pass_must(buffer_append(&blob, pass->strings.data, pass->strings.size));
-    header.strings = (uint32_t)pass->strings.size;
+    while ((blob.size + strings.text.size) % 8 != 0) // sections are written in words
+        pass_must(buffer_append(&strings.text, "", 1));
+    pass_must(buffer_append(&blob, strings.text.data, strings.text.size));
+    header.strings = (uint32_t)strings.text.size;
     header.size = (uint32_t)blob.size;
     memcpy(blob.data, &header, sizeof header);
     pass_write_section(pass, MAP_SECTION, &blob);
     buffer_deinit(&blob);
+    buffer_deinit(&strings.text);
+    map_deinit(&strings.offsets);
 }

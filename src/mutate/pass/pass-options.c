@@ -36,7 +36,7 @@ static void load_types(struct pass_options *options, const char *path)
         add_type(options, *types);
 }
 
-static bool named(const char *list, const char *name)
+bool pass_is_named(const char *list, const char *name)
 {
     size_t size = strlen(name);
     for (const char *at = list; at != NULL && *at != '\0';) {
@@ -52,7 +52,7 @@ static void keep_types(struct pass_options *options, const char *list)
 {
     size_t kept = 0;
     for (size_t i = 0; i < options->types.count; i++)
-        if (named(list, options->types.items[i]->name))
+        if (pass_is_named(list, options->types.items[i]->name))
             options->types.items[kept++] = options->types.items[i];
     options->types.count = kept;
 }
@@ -101,6 +101,8 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
         options->table = value;
     else if (strcmp(name, "skip") == 0)
         options->skip = value;
+    else if (strcmp(name, "loops") == 0)
+        options->loops = value;
     else if (strcmp(name, "types") == 0)
         *types = value;
     else if (*name != '\0')
@@ -109,9 +111,9 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
 
 void pass_options_parse(const char *text, struct pass_options *ret_options)
 {
+    *ret_options = (struct pass_options){
+        .limit = 2000, .budget = 40, .least_budget = 60, .seed = 1};
     field_types_fill();
-    *ret_options =
-        (struct pass_options){.limit = 2000, .budget = 400, .least_budget = 100, .seed = 1};
     for (size_t i = 0; fault_types[i] != NULL; i++)
         add_type(ret_options, fault_types[i]);
     char *copy = ret_options->text = strdup(text);

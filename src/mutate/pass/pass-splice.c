@@ -5,6 +5,7 @@
 #include "mutate/pass/pass.h"
 
 #include "mutate/pass/shim.h"
+#include "mutate/pass/source.h"
 
 #include <stdlib.h>
 
@@ -114,6 +115,7 @@ static void try_candidate(struct twin_work *work, size_t number)
 // ---- a random order ----
 
 struct ticket {
+    bool later;
     uint64_t random;
     size_t number;
 };
@@ -121,12 +123,15 @@ struct ticket {
 static int by_random(const void *a, const void *b)
 {
     const struct ticket *x = a, *y = b;
+    if (x->later != y->later)
+        return x->later ? 1 : -1;
     if (x->random != y->random)
         return x->random < y->random ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-// The same seed gives the same order.
+// The same seed gives the same order. The types of the field study come first: they are few, and
+// the mistakes that programmers make most.
 static void try_candidates(struct twin_work *work)
 {
     size_t count = work->subject->candidates.count;
@@ -135,9 +140,12 @@ static void try_candidates(struct twin_work *work)
         pass_must(error_no_memory());
         return;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const struct fault_type *type = work->subject->candidates.items[i].type;
+        bool field = type >= field_types && type < field_types + MODEL_KINDS;
         tickets[i] = (struct ticket){
-            pass_random(work->pass->options.seed ^ pass_random(work->subject->id + i)), i};
+            !field, pass_random(work->pass->options.seed ^ pass_random(work->subject->id + i)), i};
+    }
     qsort(tickets, count, sizeof *tickets, by_random);
     for (size_t i = 0; i < count; i++)
         try_candidate(work, tickets[i].number);

@@ -239,9 +239,13 @@ void pass_make_twins(struct pass *pass)
         struct pass_function *subject = &pass->functions.items[i];
         if (subject->skipped || (subject->candidates.count == 0 && subject->edges.count == 0))
             continue;
-        subject->in_place = !shim_clonable(subject->function);
+        size_t size;
+        bool loops =
+            pass_is_named(pass->options.loops, LLVMGetValueName2(subject->function, &size));
+        subject->in_place = loops || !shim_clonable(subject->function);
         if (subject->in_place) {
-            subject->reason = "its labels are known outside of it";
+            subject->reason = loops ? "asked for with --loops"
+                                    : "its labels are known outside of it";
             continue;
         }
         make_twin(pass, subject);

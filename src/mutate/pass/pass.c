@@ -129,6 +129,23 @@ static bool is_skipped(const struct pass *pass)
     return false;
 }
 
+// Nothing is left out silently.
+static void tell_left_out(const struct pass *pass)
+{
+    size_t all = 0, left_out = 0, size;
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        const struct pass_function *subject = &pass->functions.items[i];
+        all += subject->candidates.count;
+        for (size_t j = 0; j < subject->candidates.count; j++)
+            left_out += !subject->candidates.items[j].chosen && !subject->candidates.items[j].idle;
+    }
+    if (left_out != 0)
+        fprintf(stderr,
+                "%s: %zu of %zu faults left out to keep the build small; 'ordeal faults "
+                "--left-out' lists them\n",
+                LLVMGetSourceFileName(pass->module, &size), left_out, all);
+}
+
 static void instrument(struct pass *pass)
 {
     if (pass->options.table != NULL)
@@ -146,6 +163,7 @@ static void instrument(struct pass *pass)
     if (pass->options.decide == MAP_WORLDS)
         pass_make_entries(pass);
     pass_write_map(pass);
+    tell_left_out(pass);
 }
 
 bool pass_run(LLVMModuleRef module, const char *options)

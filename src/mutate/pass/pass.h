@@ -22,6 +22,7 @@ struct pass_options {
     unsigned least_budget;     // for the smallest functions
     uint64_t seed;
     const char *skip; // files to leave alone: parts of their names, separated by commas
+    const char *loops; // functions that get markers in place, separated by commas
     char *text;       // owns the names
     bool lto;         // the optimiser will see other modules, too
     bool scattered;   // the blocks of one function may get into several sections
@@ -35,6 +36,8 @@ struct pass_options {
 void pass_options_parse(const char *text, struct pass_options *ret_options);
 void pass_options_deinit(struct pass_options *options);
 
+// Whether a list separated by commas has a name; a list that is NULL has none.
+bool pass_is_named(const char *list, const char *name);
 // What the faults of the source need besides an instruction.
 struct pass_place {
     LLVMValueRef instruction;

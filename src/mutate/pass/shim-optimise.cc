@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Twins have several times the blocks of their functions, and run only when a fault is enabled. The
 // pipeline would spend most of its time on them, some of it more than in proportion to their size.
-// So they get a few passes that take linear time, and the pipeline leaves them alone.
+// So they get a few passes, and the pipeline leaves them alone. Large ones keep their variables in
+// memory: with thousands of blocks, values in registers cost the code generator more than in
+// proportion.
 #include "mutate/pass/shim-optimise.h"
 
 #include "mutate/pass/pass.h"
@@ -17,7 +19,8 @@
 using namespace llvm;
 
 #define WAITING_ATTRIBUTE "ordeal-optimised"
-#define MOST_INLINED      10000 // calls in one twin, so that this ends where functions call each other
+#define MOST_INLINED 10000 // calls in one twin, so that this ends where functions call each other
+#define MOST_BLOCKS  150   // of a twin whose variables are moved to registers
 
 static bool is_inlined(const CallBase &call)
 {
@@ -28,14 +31,15 @@ static bool is_inlined(const CallBase &call)
 }
 
 // What must be inlined is inlined now, so that the passes see it: such code may compile only if its
-// arguments are constant.
-static void inline_calls(Function &function)
+// arguments are constant. Returns whether there was any.
+static bool inline_calls(Function &function)
 {
     SmallVector<CallBase *, 16> calls;
     for (Instruction &instruction : instructions(function))
         if (auto *call = dyn_cast<CallBase>(&instruction))
             if (is_inlined(*call))
                 calls.push_back(call);
+    bool found = !calls.empty();
     unsigned left = MOST_INLINED;
     while (!calls.empty() && left-- != 0) {
         InlineFunctionInfo info;
@@ -46,21 +50,24 @@ static void inline_calls(Function &function)
             if (is_inlined(*inner))
                 calls.push_back(inner);
     }
+    return found;
 }
 
 void optimise_twins(Module &module, ModuleAnalysisManager &manager)
 {
     auto &functions = manager.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
-    FunctionPassManager passes;
-    passes.addPass(SROAPass(SROAOptions::PreserveCFG));
+    FunctionPassManager promotion, passes;
+    promotion.addPass(SROAPass(SROAOptions::PreserveCFG));
     passes.addPass(EarlyCSEPass());
     passes.addPass(InstSimplifyPass());
     for (Function &function : module) {
         if (function.isDeclaration() || !function.hasFnAttribute(TWIN_ATTRIBUTE) ||
             function.hasOptNone() || function.hasFnAttribute(Attribute::AlwaysInline))
             continue;
-        inline_calls(function);
+        bool constants = inline_calls(function);
         functions.clear(function, function.getName());
+        if (constants || function.size() <= MOST_BLOCKS)
+            promotion.run(function, functions);
         passes.run(function, functions);
         functions.clear(function, function.getName());
         function.removeFnAttr(Attribute::OptimizeForSize);

@@ -32,9 +32,6 @@ bool shim_same_code(LLVMBasicBlockRef block, LLVMBasicBlockRef clone);
 // that no value is needed across a cut.
 void shim_cut(LLVMBasicBlockRef block, unsigned size);
 
-// Makes an instruction the first of its block; returns the block.
-LLVMBasicBlockRef shim_begin_block(LLVMValueRef instruction);
-
 // Faulty copies of parts of a block: each is made, changed, trimmed to what differs, and then kept
 // or dropped. In the end those that were kept are joined with the block. No value of the block may
 // be used outside of it, and it must have one predecessor that leads nowhere else.
@@ -62,6 +59,8 @@ struct shim_mark { // where copies are entered: at the end of `block`, which lea
 // the block by one that leads to `next` or to one of the targets.
 void shim_splice_join(struct shim_splice *splice,
                       void (*mark)(void *data, const struct shim_mark *mark), void *data);
+// Makes an instruction the first of its block; returns the block.
+LLVMBasicBlockRef shim_begin_block(LLVMValueRef instruction);
 
 // Makes the code generator keep the order of a function's blocks; with `only_small`, only if the
 // function is optimised for size.
