@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct settings {
     struct option_list types;
@@ -132,6 +133,8 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     for (size_t i = 0; i < arguments.sources.count; i++) {
         _cleanup_free_ char **command = NULL;
         _cleanup_(source_faults_deinit) struct source_faults faults = {0};
+        if (access(arguments.sources.items[i], R_OK) < 0)
+            return error_from_errno(errno, "cannot read %s", arguments.sources.items[i]);
         TRY(source_arguments_for(&arguments, arguments.sources.items[i], &command));
         struct error *error = source_find(command, &faults);
         if (error != NULL)

@@ -191,7 +191,7 @@ static void redirect_call(struct pass *pass, LLVMValueRef call, bool in_twin)
         unsigned inlined = LLVMGetEnumAttributeKindForName("alwaysinline", strlen("alwaysinline"));
         LLVMRemoveCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, inlined);
     } else if (called != NULL && called->untouchable && called->twin == NULL &&
-             is_always_inlined(callee) && shim_clonable(callee))
+               is_always_inlined(callee) && shim_clonable(callee))
         LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, softened(pass, called));
     else if (called == NULL && LLVMIsDeclaration(callee) && pass->options.lto &&
              LLVMGetInstructionOpcode(call) == LLVMCall)
