@@ -72,14 +72,28 @@ static void fill(struct made *made)
         (struct map_function){.id = 77, .name = 1, .candidates = 2, .flags = MAP_ENTRY};
     made->type = 3;
     // Two places: line 10 of file 6, then the next line.
-    static const unsigned char places[] = {1 | PLACE_FILE, 6, 20, 0, 0, PLACE_CHOSEN,
-                                           1,              2, 0,  0, PLACE_CHOSEN};
+    static const unsigned char places[] = {1 | PLACE_FILE, 6, 20, 0, 0, PLACE_CHOSEN, 1, 2, 0, 0,
+                                           PLACE_CHOSEN};
     memcpy(made->places, places, sizeof places);
     memcpy(made->strings, strings, sizeof strings);
     // The base is the twin, where the marker is.
-    static const unsigned char mark[] = {
-        MARK_BASE, AT(code) + 16, 0, 0, 0,  0, 0, 0, 0, 77, 0, 0, 0, 0, 0, 0, 0, MARK_NEAR, 0,
-        2,         0,             0, 0, 0,  16, 0, 0, 0, 0, 24, 0, 0, 0, 1};
+    static const unsigned char mark[] = {MARK_BASE, AT(code) + 16,
+                                         0,         0,
+                                         0,         0,
+                                         0,         0,
+                                         0,         77,
+                                         0,         0,
+                                         0,         0,
+                                         0,         0,
+                                         0,         MARK_NEAR,
+                                         0,         2,
+                                         0,         0,
+                                         0,         0,
+                                         16,        0,
+                                         0,         0,
+                                         0,         24,
+                                         0,         0,
+                                         0,         1};
     _Static_assert(sizeof mark == sizeof made->mark && AT(code) + 16 < 256, "layout");
     memcpy(made->mark, mark, sizeof mark);
     made->twin = (struct twin_row){(int32_t)(AT(code) - AT(twin)),

@@ -74,9 +74,9 @@ static void write_near(const struct pass_function *subject, const struct pass_ma
                             "\t.long .Lordeal${:uid} - .Lordeal_base_%" PRIx64 "\n",
                             MARK_NEAR, marker->block, marker->number_count, subject->id));
     for (size_t i = 0; i < marker->number_count; i++)
-        pass_must(buffer_printf(
-            text, "\t.long ${%zu:l} - .Lordeal_base_%" PRIx64 "\n\t.uleb128 %zu\n",
-            marker->numbers[i].target, subject->id, marker->numbers[i].number));
+        pass_must(buffer_printf(text,
+                                "\t.long ${%zu:l} - .Lordeal_base_%" PRIx64 "\n\t.uleb128 %zu\n",
+                                marker->numbers[i].target, subject->id, marker->numbers[i].number));
 }
 
 static void write_far(const struct pass_function *subject, const struct pass_marker *marker,
@@ -104,9 +104,9 @@ void pass_put_marker(struct pass *pass, const struct pass_function *subject,
     for (size_t i = 0; i < marker->target_count; i++)
         pass_must(buffer_printf(&labels, "%s!i", i == 0 ? "" : ","));
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(pass->context), NULL, 0, false);
-    LLVMValueRef call = LLVMBuildCallBr(builder, type, assembly(pass, type, &text, &labels),
-                                        marker->next, marker->targets,
-                                        (unsigned)marker->target_count, NULL, 0, NULL, 0, "");
+    LLVMValueRef call =
+        LLVMBuildCallBr(builder, type, assembly(pass, type, &text, &labels), marker->next,
+                        marker->targets, (unsigned)marker->target_count, NULL, 0, NULL, 0, "");
     set_attribute(pass, call, "nounwind");
     set_attribute(pass, call, "memory"); // of value 0: none
     buffer_deinit(&text);

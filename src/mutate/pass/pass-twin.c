@@ -191,7 +191,7 @@ static void redirect_call(struct pass *pass, LLVMValueRef call, bool in_twin)
         unsigned inlined = LLVMGetEnumAttributeKindForName("alwaysinline", strlen("alwaysinline"));
         LLVMRemoveCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, inlined);
     } else if (called != NULL && called->untouchable && called->twin == NULL &&
-             is_always_inlined(callee) && shim_clonable(callee))
+               is_always_inlined(callee) && shim_clonable(callee))
         LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, softened(pass, called));
     else if (called == NULL && LLVMIsDeclaration(callee) && pass->options.lto &&
              LLVMGetInstructionOpcode(call) == LLVMCall)
@@ -244,8 +244,8 @@ void pass_make_twins(struct pass *pass)
             pass_is_named(pass->options.loops, LLVMGetValueName2(subject->function, &size));
         subject->in_place = loops || !shim_clonable(subject->function);
         if (subject->in_place) {
-            subject->reason = loops ? "asked for with --loops"
-                                    : "its labels are known outside of it";
+            subject->reason =
+                loops ? "asked for with --loops" : "its labels are known outside of it";
             continue;
         }
         make_twin(pass, subject);

@@ -174,10 +174,10 @@ unsigned shim_splice_trim(struct shim_splice *splice)
     if (before == count)
         return 0;
     before = std::min(before, last_cut(*splice));
-    while (before + behind < count && before + behind < size &&
-           now[size - 1 - behind] == splice->copies[count - 1 - behind] &&
-           follows(*splice, open.left, splice->originals[count - 1 - behind],
-                   now[size - 1 - behind]))
+    while (
+        before + behind < count && before + behind < size &&
+        now[size - 1 - behind] == splice->copies[count - 1 - behind] &&
+        follows(*splice, open.left, splice->originals[count - 1 - behind], now[size - 1 - behind]))
         behind++;
     if (count - behind > last_cut(*splice)) {
         behind = 0;
@@ -230,8 +230,9 @@ static Value *twin_of(const DenseMap<const Value *, Value *> &twins, Value *valu
 
 static bool is_same(const Copy &one, const Copy &other)
 {
-    if (one.from != other.from || one.until != other.until || one.left.size() != other.left.size() ||
-        one.code->size() != other.code->size() || one.tail != nullptr || other.tail != nullptr)
+    if (one.from != other.from || one.until != other.until ||
+        one.left.size() != other.left.size() || one.code->size() != other.code->size() ||
+        one.tail != nullptr || other.tail != nullptr)
         return false;
     DenseMap<const Value *, Value *> twins;
     for (auto [a, b] : zip(*one.code, *other.code)) {
@@ -268,8 +269,9 @@ bool shim_splice_keep(struct shim_splice *splice, size_t number)
 
 // ---- joining the copies with the block ----
 
-// What a value of the block is behind a copy; nullptr if the copy has nothing to do with it. A fault
-// may use a value that the block itself does not need any more, so that another copy has none.
+// What a value of the block is behind a copy; nullptr if the copy has nothing to do with it. A
+// fault may use a value that the block itself does not need any more, so that another copy has
+// none.
 static Value *value_behind(const Copy &copy, Instruction *original, unsigned place)
 {
     auto left = copy.left.find(original);
@@ -289,7 +291,8 @@ static void join_values(shim_splice &splice)
     for (Copy &copy : splice.kept)
         for (auto &[original, value] : copy.left)
             if (splice.places.count(value) != 0) {
-                auto *stand_in = new FreezeInst(value, "", copy.code->getTerminator()->getIterator());
+                auto *stand_in =
+                    new FreezeInst(value, "", copy.code->getTerminator()->getIterator());
                 stand_ins.push_back(stand_in);
                 value = stand_in;
             }
@@ -365,9 +368,8 @@ void shim_splice_join(struct shim_splice *splice,
         std::sort(numbers.begin(), numbers.end(),
                   [](auto &a, auto &b) { return a.number < b.number; });
         BasicBlock *next = blocks[cut];
-        const struct shim_mark found = {wrap(before[cut]), wrap(next),
-                                        targets.data(),  targets.size(),
-                                        numbers.data(),  numbers.size()};
+        const struct shim_mark found = {wrap(before[cut]), wrap(next),     targets.data(),
+                                        targets.size(),    numbers.data(), numbers.size()};
         mark(data, &found);
     }
     join_values(*splice);
