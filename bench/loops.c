@@ -20,7 +20,7 @@
 #define FREE_SITES 1000
 
 static int zero_fd;
-static volatile int sink;
+static __thread volatile int sink; // threads that share it would measure that
 
 static void kernel_read(long calls)
 {

@@ -221,6 +221,20 @@ static void shifted(struct follower *follower, struct follow_path *path, uint32_
     follow_told_apart(follower, path, at, follow_apart(follower, path, split), false);
 }
 
+// Arguments from the seventh on are pushed.
+static void pushed(struct follower *follower, struct follow_path *path, uint32_t at)
+{
+    const struct isa_insn *insn = &follower->image->insns.items[at];
+    if (follow_not_told_apart(follower, path) == 0)
+        return;
+    uint16_t content = CONTENT_UNKNOWN;
+    if ((insn->flags & ISA_MEMORY) != 0)
+        content = machine_load(&path->machine, &follower->contents, follower->image, at, 8);
+    else if (insn->src < ISA_REGISTERS)
+        content = path->machine.registers[insn->src];
+    follower->outcome.on_stack |= content_derived(&follower->contents, content);
+}
+
 void follow_step(struct follower *follower, struct follow_path *path, uint32_t at,
                  struct follow_path *ret_other, bool *ret_forked)
 {
@@ -232,6 +246,8 @@ void follow_step(struct follower *follower, struct follow_path *path, uint32_t a
     find_errno(follower, path, insn);
     if (follower->mode == FOLLOW_WRAPPER)
         handled(follower, path, at);
+    if (insn->kind == ISA_PUSH)
+        pushed(follower, path, at);
     if (insn->kind == ISA_SELECT && insn->dst < ISA_REGISTERS) {
         selected(follower, path, at, ret_other, ret_forked);
         return;

@@ -104,8 +104,12 @@ static struct error *push(struct follower *follower, const struct follow_path *p
 {
     if (path->alive == 0)
         return NULL;
-    if (!is_followed(follower, path) || path->distance > LONGEST_PATH)
+    if (!is_followed(follower, path))
         return note_left(follower, path);
+    if (path->distance > LONGEST_PATH) {
+        follower->outcome.cut |= follow_not_told_apart(follower, path) != 0;
+        return note_left(follower, path);
+    }
     if (follower->paths.count >= MOST_PATHS || follower->seen.count >= MOST_SEEN) {
         follower->outcome.cut = true;
         return NULL;

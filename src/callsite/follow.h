@@ -38,6 +38,7 @@ struct follow_outcome {
     bool checked_after; // and was told apart only afterwards
     bool cut;           // the budget was not enough
     bool lost;          // a path leads through a jump that is not understood
+    bool on_stack;      // a failure is passed on the stack, where it is not followed
     bool dies;          // a failure leads to code that ends the program
     bool value_used;    // FOLLOW_SUCCESS: a success is used for its value
     bool repeated;      // a failure that was not told apart leads back to the call

@@ -32,6 +32,7 @@ static struct error *add_import(struct profile_set *set, size_t module, uint32_t
     function->pointer = failures.pointer;
     function->narrow = failures.narrow;
     function->cut = failures.cut;
+    function->pure = failures.pure;
     function->address = failures.zero_succeeds;
     TRY(profile_add_text(profile, name, &function->name));
     for (size_t i = 0; i < failures.items.count; i++) {

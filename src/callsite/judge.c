@@ -43,10 +43,11 @@ void judge_paths(struct site *site, const struct follow_outcome *outcome, uint64
         site->class = SITE_UNKNOWN;
         site->reason = "only compared with other values";
     } else if (!outcome->dangerous && outcome->returned_not_told_apart == 0 &&
-               (outcome->cut || outcome->lost)) {
+               (outcome->cut || outcome->lost || outcome->on_stack)) {
         site->class = SITE_UNKNOWN;
-        site->reason = outcome->cut ? "more ways than the budget allows to follow"
-                                    : "a jump that is not understood";
+        site->reason = outcome->cut    ? "more ways than the budget allows to follow"
+                       : outcome->lost ? "a jump that is not understood"
+                                       : "passed to a function on the stack";
     }
 }
 

@@ -24,6 +24,7 @@ void callsite_modules_deinit(struct callsite_modules *modules)
         for (size_t j = 0; j < module->imports.count; j++) {
             ARRAY_DEINIT(&module->imports.items[j].codes);
             ARRAY_DEINIT(&module->imports.items[j].errors);
+            ARRAY_DEINIT(&module->imports.items[j].facts);
         }
         ARRAY_DEINIT(&module->imports);
         callsite_imports_deinit(&module->learnt);
@@ -59,20 +60,27 @@ static int choose_error(const struct callsite_modules *modules, const struct err
     return 0;
 }
 
-static struct error *add_code(struct callsite_import *import, int64_t code, int number)
+static struct error *add_code(struct callsite_import *import, int64_t code, int number,
+                              struct callsite_code facts)
 {
     for (size_t i = 0; i < import->codes.count; i++)
         if (import->codes.items[i] == code) {
             if (import->errors.items[i] == 0)
                 import->errors.items[i] = number;
+            import->facts.items[i].forced &= facts.forced;
+            import->facts.items[i].answer &= facts.answer;
+            if (import->facts.items[i].out_argument != facts.out_argument)
+                import->facts.items[i].out_argument = 0;
             return NULL;
         }
     int64_t *slot = ARRAY_ADD(&import->codes);
     int *error_slot = slot != NULL ? ARRAY_ADD(&import->errors) : NULL;
-    if (error_slot == NULL)
+    struct callsite_code *facts_slot = error_slot != NULL ? ARRAY_ADD(&import->facts) : NULL;
+    if (facts_slot == NULL)
         return error_no_memory();
     *slot = code;
     *error_slot = number;
+    *facts_slot = facts;
     return NULL;
 }
 
@@ -94,19 +102,20 @@ static bool needs_wrong_pointer(const struct error_sets *sets, const struct fail
 // Adds one failure code, or one for each error number. If none is known, EIO stands for all.
 static struct error *add_failure(const struct callsite_modules *modules,
                                  const struct error_sets *sets, struct callsite_import *import,
-                                 const struct failure *failure)
+                                 const struct failure *failure, struct callsite_code facts)
 {
     int number = failure->sets_error ? choose_error(modules, sets, &failure->error) : 0;
     if (failure->result.kind == VALUE_CONSTANT)
-        return add_code(import, failure->result.number, number);
+        return add_code(import, failure->result.number, number, facts);
     if (failure->result.kind != VALUE_ERRORS)
         return NULL;
     const struct error_set *set = &sets->items.items[failure->result.set];
     for (unsigned i = 1; i < ERROR_NUMBERS; i++)
         if (error_set_has(set, i) && !error_set_has(&modules->excluded, i))
-            TRY(add_code(import, failure->result.negative ? -(int64_t)i : (int64_t)i, number));
+            TRY(add_code(import, failure->result.negative ? -(int64_t)i : (int64_t)i, number,
+                         facts));
     if (failure->result_open && error_set_is_empty(set) && !error_set_has(&modules->excluded, EIO))
-        TRY(add_code(import, failure->result.negative ? -EIO : EIO, number));
+        TRY(add_code(import, failure->result.negative ? -EIO : EIO, number, facts));
     return NULL;
 }
 
@@ -209,6 +218,38 @@ static enum site_success success_of(const char *name, const struct profile_funct
     return SITE_SUCCESS_ANY;
 }
 
+// One positive constant beside zero, which no failed call and no report leads to, says that
+// something is there: PNG_INFO_bKGD. Error codes come in numbers, or from somewhere.
+static bool is_flag(const struct profile *profile, const struct profile_function *function,
+                    const struct failure *failure)
+{
+    if (failure->result.kind != VALUE_CONSTANT || failure->result.number <= 1 || !failure->alone ||
+        failure->sets_error)
+        return false;
+    for (size_t i = 0; i < function->count; i++) {
+        const struct failure *other = &profile->failures.items[function->first + i];
+        if (other->result.kind != VALUE_CONSTANT ||
+            (other->result.number != failure->result.number && other->result.number != 0))
+            return false;
+    }
+    return true;
+}
+
+// A pointer or number that is stored at the place an argument points to itself, not within an
+// object.
+static void note_output(const struct failure *failure, struct callsite_code *facts)
+{
+    for (unsigned i = 0; i < failure->effect_count; i++) {
+        const struct effect *effect = &failure->effects[i];
+        if (effect->kind != EFFECT_ARGUMENT || effect->where != 0 || effect->source != 0 ||
+            effect->argument >= 6 || (effect->width != 4 && effect->width != 8))
+            continue;
+        facts->out_argument = (uint8_t)(effect->argument + 1);
+        facts->out_width = effect->width;
+        facts->out_value = effect->value;
+    }
+}
+
 static struct error *learn_import(const struct callsite_modules *modules,
                                   const struct profile *profile, size_t number,
                                   struct callsite_import *ret_import)
@@ -219,8 +260,12 @@ static struct error *learn_import(const struct callsite_modules *modules,
         return NULL;
     for (size_t i = 0; i < function->count; i++) {
         const struct failure *failure = &profile->failures.items[function->first + i];
+        struct callsite_code facts = {.forced = failure->forced && !function->cut,
+                                      .answer =
+                                          function->pure || is_flag(profile, function, failure)};
+        note_output(failure, &facts);
         if (failure->confidence >= FAILURE_LIKELY && !needs_wrong_pointer(&profile->sets, failure))
-            TRY(add_failure(modules, &profile->sets, ret_import, failure));
+            TRY(add_failure(modules, &profile->sets, ret_import, failure, facts));
     }
     ret_import->success = success_of(name, function);
     return NULL;

@@ -7,9 +7,20 @@
 #include "callsite/site.h"
 
 // What one import can return.
+struct callsite_code {
+    bool forced; // as in struct failure; and nothing about the function is unknown
+    bool answer; // it is no failure: a function that only looks and computes gives it, or it is a
+                 // sign of success
+    // What the function stores where an argument points to when it fails like this; argument 0:
+    // nothing that is known.
+    uint8_t out_argument, out_width; // from 1; bytes
+    int64_t out_value;
+};
+
 struct callsite_import {
-    ARRAY(int64_t) codes; // results that mean failure
-    ARRAY(int) errors;    // for each code, an errno that goes with it, or 0
+    ARRAY(int64_t) codes;              // results that mean failure
+    ARRAY(int) errors;                 // for each code, an errno that goes with it, or 0
+    ARRAY(struct callsite_code) facts; // about each code
     enum site_success success;
 };
 

@@ -119,8 +119,10 @@ static struct error *take_confirmation(struct campaign *campaign, struct running
     struct finding_group *group = ledger_unconfirmed(&campaign->ledger, &running->finding);
     if (group == NULL)
         return NULL;
-    running->job = (struct trial_job){
-        .number = group->number, .seed = group->seed, .candidate = group->candidate};
+    running->job = (struct trial_job){.number = group->number,
+                                      .seed = group->seed,
+                                      .candidate = group->candidate,
+                                      .proving = group->prover != NULL};
     running->job.spec = strdup(group->spec);
     if (running->job.spec == NULL)
         return error_no_memory();

@@ -22,6 +22,7 @@ void finding_groups_deinit(struct finding_groups *groups)
         free(groups->items.items[i].cause);
         free(groups->items.items[i].spec);
         free(groups->items.items[i].whole);
+        free(groups->items.items[i].library);
         for (unsigned j = 0; j < groups->items.items[i].spare_count; j++)
             free(groups->items.items[i].spares[j].spec);
     }
@@ -99,6 +100,8 @@ bool finding_use_spare(struct finding_group *group)
     group->number = spare->number;
     group->activations = spare->activations;
     group->seconds = spare->seconds;
+    group->basis = spare->basis;
+    free(TAKE(group->library));
     return true;
 }
 
@@ -128,6 +131,7 @@ static struct error *load_row(void *data, const struct store_finding *row)
     group->trial = row->trial;
     group->confirmed = row->confirmed;
     group->carried = row->carried != NULL;
+    group->proof = row->proof;
     // A mark for now. load_trial() reads the trial when the query for findings is finished.
     group->number = load->confirm && !group->carried && row->confirmed == STORE_NOT_CONFIRMED;
     return NULL;
@@ -142,6 +146,7 @@ static struct error *load_trial(struct finding_group *group, struct store *store
     group->seconds = trial.seconds;
     group->seed = trial.seed;
     group->candidate = trial.candidate;
+    group->basis = candidate.basis;
     struct error *error = NULL;
     if (group->number != 0 && trial.spec != NULL) {
         group->spec = strdup(trial.spec);

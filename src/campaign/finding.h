@@ -46,6 +46,7 @@ struct finding_spare {
     int64_t trial, candidate;
     uint64_t seed, number, activations;
     double seconds;
+    enum store_basis basis;
     char *spec;
 };
 
@@ -74,6 +75,11 @@ struct finding_group {
     // fault.
     char *whole;   // spec of both, or NULL
     unsigned part; // the next one to try
+    // Whether the example's fault can happen, see proof.h. spec is then the next trial for it.
+    enum store_basis basis; // of its candidate
+    enum store_proof proof;
+    char *library; // that defines the function of the fault, or NULL
+    void *prover;  // the injector's, or NULL
 };
 struct finding_groups {
     ARRAY(struct finding_group) items;

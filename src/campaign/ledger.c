@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/timeouts.h"
+#include "campaign/proof.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,8 @@ void ledger_deinit(struct ledger *ledger)
     if (ledger->open)
         store_rollback(ledger->store);
     ledger->open = false;
+    for (size_t i = 0; i < ledger->groups.items.count; i++)
+        proof_drop(&ledger->options, &ledger->groups.items.items[i]);
     finding_groups_deinit(&ledger->groups);
 }
 
@@ -165,6 +168,7 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
         .output = result->output,
         .finding = finding,
         .confirmation = confirmation,
+        .proving = job->proving,
         .way = way_of(result->way),
         .round = result->round,
         .damage = damage_of(result->observation.damage),
@@ -197,6 +201,7 @@ describe_and_store(struct ledger *ledger, struct finding_group *group, const str
         .command = text.command,
         .confirmed = group->confirmed,
         .severity = group->severity,
+        .proof = group->proof,
     };
     TRY(store(ledger, &row));
     group->id = row.id;
@@ -222,7 +227,17 @@ static struct error *take_example(struct ledger *ledger, struct finding_group *g
                                   const struct trial_job *job, const struct engine_result *result,
                                   int64_t trial)
 {
+    proof_drop(&ledger->options, group);
     group->carried = false;
+    group->basis = job->basis;
+    group->proof = proof_before(job->basis);
+    free(TAKE(group->library));
+    if (result->observation.injections.count != 0 &&
+        result->observation.injections.items[0].library != NULL) {
+        group->library = strdup(result->observation.injections.items[0].library);
+        if (group->library == NULL)
+            return error_no_memory();
+    }
     group->trial = trial;
     group->activations = result->observation.activations;
     group->seconds = result->seconds;
@@ -261,6 +276,7 @@ static struct error *keep_spare(struct finding_group *group, const struct trial_
         .number = job->number,
         .activations = result->observation.activations,
         .seconds = result->seconds,
+        .basis = job->basis,
         .spec = job->spec,
     };
     return finding_add_spare(group, &spare);
@@ -281,11 +297,17 @@ static struct error *add_to_finding(struct ledger *ledger, struct finding_group 
         .command = "",
     };
     TRY(store_add_finding(ledger->store, &row));
-    bool next =
-        group->carried || (group->confirmed == STORE_FLAKY && group->failures <= FINDING_SPARES);
+    // A fault that needs no proof is better than one that does.
+    bool surer = proof_before(group->basis) == STORE_PROOF_UNPROVEN &&
+                 proof_before(job->basis) != STORE_PROOF_UNPROVEN,
+         doubtful = proof_before(job->basis) == STORE_PROOF_UNPROVEN &&
+                    proof_before(group->basis) != STORE_PROOF_UNPROVEN;
+    bool next = group->carried || surer ||
+                (group->confirmed == STORE_FLAKY && group->failures <= FINDING_SPARES);
     // If candidates have an order, the first one is the example, whichever result arrives first.
     bool listed = ledger->options.definition->selection.order == ORDER_LISTED;
-    if (!next && (listed ? job->number > group->number : !finding_is_simpler(group, result)))
+    bool simpler = listed ? job->number <= group->number : finding_is_simpler(group, result);
+    if (!next && (doubtful || !simpler))
         return ledger->confirm ? keep_spare(group, job, result, trial) : NULL;
     TRY(take_example(ledger, group, job, result, trial));
     return describe_and_store(ledger, group, job, result, store_changed);
@@ -312,12 +334,23 @@ struct error *ledger_keep(void *data, struct trial_job *job, const struct candid
     return NULL;
 }
 
+// Proofs may take at most so many trials, besides a few in any case.
+#define PROOF_SHARE 0.3
+#define PROOFS_FREE 20
+
+static bool may_prove(const struct ledger *ledger)
+{
+    return (double)ledger->proving < PROOFS_FREE + PROOF_SHARE * (double)ledger->trials;
+}
+
 struct finding_group *ledger_unconfirmed(struct ledger *ledger, size_t *ret_index)
 {
     for (size_t i = 0; i < ledger->groups.items.count; i++) {
         struct finding_group *group = &ledger->groups.items.items[i];
-        if (group->spec == NULL || group->confirming)
+        if (group->spec == NULL || group->confirming ||
+            (group->prover != NULL && !may_prove(ledger)))
             continue;
+        ledger->proving += group->prover != NULL;
         group->confirming = true;
         *ret_index = i;
         return group;
@@ -373,7 +406,10 @@ static struct error *end_confirmation(struct ledger *ledger, struct finding_grou
         return NULL;
     group->part = 0;
     group->whole = strdup(job->spec);
-    return group->whole != NULL ? finding_take_part(group) : error_no_memory();
+    if (group->whole == NULL)
+        return error_no_memory();
+    TRY(finding_take_part(group));
+    return group->spec == NULL ? proof_begin(&ledger->options, group, job->spec) : NULL;
 }
 
 struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct trial_job *job,
@@ -381,17 +417,24 @@ struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct t
 {
     struct finding_group *group = &ledger->groups.items.items[index];
     bool outdated = job->number != group->number; // a simpler example was found meanwhile
+    // What does not show the finding does not belong to it.
+    bool proves = job->proving && !is_repeated(group, result);
     group->confirming = false;
     if (result->judgement.verdict == VERDICT_INVALID) {
-        if (!outdated)
+        if (!outdated) {
+            proof_drop(&ledger->options, group);
             free(TAKE(group->spec));
+        }
         return NULL; // it says nothing; a resumed campaign may try again
     }
     TRY(open_transaction(ledger));
     int64_t trial;
-    TRY(add_trial(ledger, job, result, group->id, true, &trial));
+    TRY(add_trial(ledger, job, result, proves ? 0 : group->id, true, &trial));
     if (outdated)
         return NULL;
+    if (group->prover != NULL)
+        return proof_take(&ledger->options, ledger->store, group, result, trial,
+                          is_repeated(group, result));
     return group->whole != NULL ? try_alone(ledger, group, job, result, trial)
                                 : end_confirmation(ledger, group, job, result);
 }

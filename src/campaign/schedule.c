@@ -176,6 +176,7 @@ static struct error *fill_job(void *data, const struct store_candidate *row)
     if (row->number != job->candidate_number)
         return NULL;
     job->candidate = row->id;
+    job->basis = row->basis;
     job->spec = strdup(row->spec != NULL ? row->spec : "");
     return job->spec == NULL ? error_no_memory() : secrets_restore(&job->spec);
 }

@@ -18,6 +18,8 @@ struct trial_job { // one trial to be run
     int64_t candidate;         // its row; 0: stored together with its first result
     uint64_t candidate_number; // trial numbers are derived from it
     char *spec;
+    enum store_basis basis; // of the candidate
+    bool proving;           // it runs for the proof of a finding
     // Of a sweep:
     size_t series;
     uint64_t step;

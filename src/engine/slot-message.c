@@ -12,8 +12,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define NO_TEXT    UINT32_MAX
-#define INJECTIONS 100 // of one result, at most
+#define NO_TEXT     UINT32_MAX
+#define INJECTIONS  100 // of one result, at most
+#define INNER_CALLS 64  // likewise
+#define RESULTS     64  // likewise
 // No injection is added after so many bytes: stacks of C++ programs are long.
 #define ENOUGH (SLOT_MESSAGE_SIZE / 2)
 
@@ -73,7 +75,7 @@ static struct error *put_injection(struct buffer *out, const struct injection *i
 {
     const char *const texts[] = {injection->fault, injection->function, injection->module,
                                  injection->file,  injection->symbol,   injection->program,
-                                 injection->stack};
+                                 injection->stack, injection->library};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         TRY(put_text(out, texts[i]));
     TRY(put_u64(out, injection->offset));
@@ -83,7 +85,35 @@ static struct error *put_injection(struct buffer *out, const struct injection *i
     TRY(put_u32(out, injection->process));
     TRY(put_u32(out, injection->thread));
     TRY(put_u32(out, (uint32_t)injection->signal));
+    TRY(put_u32(out, injection->observed));
     return put_double(out, injection->seconds);
+}
+
+static struct error *put_observed(struct buffer *out, const struct observed_call *observed)
+{
+    TRY(put_u32(out, observed->began));
+    TRY(put_u32(out, observed->returned));
+    TRY(put_u32(out, observed->lost || observed->calls.count > INNER_CALLS));
+    TRY(put_u64(out, (uint64_t)observed->result));
+    TRY(put_u32(out, (uint32_t)observed->error));
+    TRY(put_u32(out, observed->changed));
+    size_t results = observed->results.count < RESULTS ? observed->results.count : RESULTS;
+    TRY(put_u32(out, (uint32_t)results));
+    for (size_t i = 0; i < results; i++)
+        TRY(put_u64(out, (uint64_t)observed->results.items[i]));
+    size_t count = observed->calls.count < INNER_CALLS ? observed->calls.count : INNER_CALLS;
+    TRY(put_u32(out, (uint32_t)count));
+    for (size_t i = 0; i < count; i++) {
+        const struct inner_call *call = &observed->calls.items[i];
+        TRY(put_text(out, call->function));
+        TRY(put_text(out, call->module));
+        TRY(put_text(out, call->symbol));
+        TRY(put_u64(out, call->offset));
+        TRY(put_u64(out, call->first));
+        TRY(put_u64(out, call->count));
+        TRY(put_u64(out, call->order));
+    }
+    return NULL;
 }
 
 static struct error *put_observation(struct buffer *out, const struct observation *observation)
@@ -98,6 +128,7 @@ static struct error *put_observation(struct buffer *out, const struct observatio
     TRY(put_text(out, observation->crash_stack));
     TRY(put_text(out, observation->crash_key));
     TRY(put_text(out, observation->note));
+    TRY(put_observed(out, &observation->observed));
     size_t most = observation->injections.count, place = out->size;
     uint32_t count = 0; // filled in below
     TRY(put_u32(out, count));
@@ -214,7 +245,7 @@ static void get_injection(struct cursor *cursor, struct injection *injection)
 {
     char **const texts[] = {&injection->fault, &injection->function, &injection->module,
                             &injection->file,  &injection->symbol,   &injection->program,
-                            &injection->stack};
+                            &injection->stack, &injection->library};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = get_text(cursor);
     injection->offset = cursor_u64(cursor);
@@ -224,7 +255,43 @@ static void get_injection(struct cursor *cursor, struct injection *injection)
     injection->process = cursor_u32(cursor);
     injection->thread = cursor_u32(cursor);
     injection->signal = (int)cursor_u32(cursor);
+    injection->observed = cursor_u32(cursor) != 0;
     injection->seconds = get_double(cursor);
+}
+
+static void get_observed(struct cursor *cursor, struct observed_call *observed)
+{
+    observed->began = cursor_u32(cursor) != 0;
+    observed->returned = cursor_u32(cursor) != 0;
+    observed->lost = cursor_u32(cursor) != 0;
+    observed->result = (int64_t)cursor_u64(cursor);
+    observed->error = (int)cursor_u32(cursor);
+    observed->changed = cursor_u32(cursor);
+    uint32_t results = cursor_u32(cursor);
+    cursor->failed |= results > RESULTS;
+    for (uint32_t i = 0; i < results && !cursor->failed; i++) {
+        int64_t *result = ARRAY_ADD(&observed->results);
+        cursor->failed |= result == NULL;
+        if (result != NULL)
+            *result = (int64_t)cursor_u64(cursor);
+    }
+    uint32_t count = cursor_u32(cursor);
+    cursor->failed |= count > INNER_CALLS;
+    for (uint32_t i = 0; i < count && !cursor->failed; i++) {
+        struct inner_call *call = ARRAY_ADD(&observed->calls);
+        if (call == NULL) {
+            cursor->failed = true;
+            return;
+        }
+        call->function = get_text(cursor);
+        call->module = get_text(cursor);
+        call->symbol = get_text(cursor);
+        call->offset = cursor_u64(cursor);
+        call->first = cursor_u64(cursor);
+        call->count = cursor_u64(cursor);
+        call->order = cursor_u64(cursor);
+        cursor->failed |= call->function == NULL || call->module == NULL;
+    }
 }
 
 static void get_observation(struct cursor *cursor, struct observation *observation)
@@ -241,6 +308,7 @@ static void get_observation(struct cursor *cursor, struct observation *observati
     observation->crash_stack = get_text(cursor);
     observation->crash_key = get_text(cursor);
     observation->note = get_text(cursor);
+    get_observed(cursor, &observation->observed);
     uint32_t count = cursor_u32(cursor);
     if (count > INJECTIONS)
         cursor->failed = true;

@@ -32,5 +32,6 @@ struct store_candidate candidate_row(const struct candidate *candidate, int64_t 
         .weight = candidate->weight,
         .selected = selected,
         .content = candidate->content,
+        .basis = candidate->basis,
     };
 }

@@ -17,6 +17,7 @@ struct candidate {
     uint64_t position;
     double weight;    // 1 unless the injector knows better
     uint64_t content; // as in store_candidate
+    enum store_basis basis;
 };
 void candidate_deinit(struct candidate *candidate);
 // The row to store. Its strings still belong to the candidate.

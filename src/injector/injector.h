@@ -116,6 +116,33 @@ struct injector_second_faults {
     _must_check_ struct error *(*candidates)(void *self, candidate_add *add, void *data);
 };
 
+// Proof that a fault can happen, which was only guessed. A proof is a series of shots; each shows
+// the finding by what would cause the fault, or does not.
+struct proof_subject {
+    const char *spec;       // of the fault
+    const char *library;    // that defines its function: a path, or NULL
+    enum store_basis basis; // of its candidate
+};
+struct proof_result {
+    enum store_proof proof;
+    unsigned tries;
+    // Of a cause, as in store_finding; they belong to the prover.
+    const char *call, *error, *caller, *returned;
+    bool lasting;
+};
+struct injector_proof {
+    _must_check_ struct error *(*begin)(const struct proof_subject *subject, void **ret_prover);
+    void (*end)(void *prover);
+    // Says what to shoot next. *ret_spec is NULL if nothing is left to try; otherwise the caller
+    // frees it and calls take().
+    _must_check_ struct error *(*next)(void *prover, char **ret_spec);
+    // What came of it. `shows`: the finding.
+    _must_check_ struct error *(*take)(void *prover, const struct observation *observation,
+                                       bool shows);
+    // After the last shot.
+    struct proof_result (*result)(const void *prover);
+};
+
 // A sweep: try one occurrence after the other until the fault is no longer hit.
 struct injector_sweep {
     // Makes the candidate after `last` in its series.
@@ -228,6 +255,7 @@ struct injector {
     const struct injector_forks *forks;
     const struct injector_second_faults *second_faults;
     const struct injector_sweep *sweep;
+    const struct injector_proof *proof;
     const struct injector_debugger *debugger;
     const struct injector_learning *learning;
     const struct injector_stored *stored;

@@ -8,6 +8,8 @@
 #include "base/file.h"
 #include "base/frame-text.h"
 #include "dwarf/symbolizer.h"
+#include "trial/escaped.h"
+#include "trial/runtime-blame.h"
 #include "trial/runtime-session.h"
 
 #include <signal.h>
@@ -17,6 +19,7 @@
 #include <sys/stat.h>
 
 #define INJECTIONS 100
+#define RESULTS    64 // of observed calls
 #define MOST_TEXT  (1u << 20)
 
 struct checked_module { // whether a module is the same file inside and outside the sandbox
@@ -246,6 +249,11 @@ static struct error *add_injection(struct journal_reader *reader, const struct w
     TRY(copy_text(record->function, WIRE_FUNCTION_NAME, &injection->function));
     TRY(copy_text(record->process_name, sizeof record->process_name, &injection->program));
     TRY(put_fault(scenario, record, &injection->fault));
+    char storage[WIRE_MODULE_PATH + 1];
+    TRY(copy_text(journal_reader_module(view, record->library, storage), MOST_TEXT,
+                  &injection->library));
+    injection->observed = (record->actions & WIRE_OBSERVE) != 0;
+    observation->observed.began |= injection->observed;
     TRY(describe_site(reader, view, record, injection));
     _cleanup_(buffer_deinit) struct buffer stack = {0};
     TRY(put_stack(reader, view, record, false, &stack));
@@ -301,6 +309,8 @@ static struct error *add_note(const struct wire_record *record, struct observati
         [WIRE_NOTE_MEMORY] = "could not allocate",
         [WIRE_NOTE_NOT_ATTACHED] = "changed its user and has no descriptor of Ordeal's, so that "
                                    "Ordeal was not attached to",
+        [WIRE_NOTE_NAMESPACE] = "loaded into a namespace of its own (dlmopen), in which calls are "
+                                "not intercepted,",
         [WIRE_NOTE_NOT_COVERED] = "runs another file, whose coverage is not known, as",
     };
     const char *meaning =
@@ -312,6 +322,46 @@ static struct error *add_note(const struct wire_record *record, struct observati
         observation->note = NULL;
         return error_no_memory();
     }
+    return NULL;
+}
+
+// One sentence, about the first of them.
+static struct error *note_escaped(const struct wire_view *view, char **ret_note)
+{
+    _cleanup_(escaped_programs_deinit) struct escaped_programs programs = {0};
+    TRY(escaped_programs_find(view, false, &programs));
+    size_t more = programs.items.count;
+    if (more-- == 0)
+        return NULL;
+    _cleanup_free_ char *text = NULL;
+    TRY(escaped_program_text(&programs.items.items[0], &text));
+    if (asprintf(ret_note, more != 0 ? "%s (and %zu other programs)" : "%s", text, more) < 0) {
+        *ret_note = NULL;
+        return error_no_memory();
+    }
+    return NULL;
+}
+
+static struct error *add_result(int64_t result, struct observed_call *observed)
+{
+    for (size_t i = 0; i < observed->results.count; i++)
+        if (observed->results.items[i] == result)
+            return NULL;
+    int64_t *added = observed->results.count < RESULTS ? ARRAY_ADD(&observed->results) : NULL;
+    if (added != NULL)
+        *added = result;
+    return added != NULL || observed->results.count == RESULTS ? NULL : error_no_memory();
+}
+
+static struct error *take_result(const struct wire_record *record, struct observed_call *observed)
+{
+    TRY(add_result((int64_t)record->value[0], observed));
+    if (observed->returned)
+        return NULL;
+    observed->returned = true;
+    observed->result = (int64_t)record->value[0];
+    observed->error = record->error;
+    observed->changed = record->actions;
     return NULL;
 }
 
@@ -334,7 +384,13 @@ struct error *journal_reader_observe(struct journal_reader *reader, const struct
             TRY(add_crash(reader, view, record, observation));
         else if (record->kind == WIRE_RECORD_NOTE)
             TRY(add_note(record, observation));
+        else if (record->kind == WIRE_RECORD_RESULT)
+            TRY(take_result(record, &observation->observed));
     }
+    if (observation->note == NULL)
+        TRY(note_escaped(view, &observation->note));
+    if (observation->note == NULL)
+        TRY(runtime_blame(view, &observation->note));
     return NULL;
 }
 

@@ -8,13 +8,25 @@ static void injection_deinit(struct injection *injection)
 {
     char *const texts[] = {injection->fault, injection->function, injection->module,
                            injection->file,  injection->symbol,   injection->program,
-                           injection->stack};
+                           injection->stack, injection->library};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
 }
 
+static void observed_call_deinit(struct observed_call *observed)
+{
+    for (size_t i = 0; i < observed->calls.count; i++) {
+        free(observed->calls.items[i].function);
+        free(observed->calls.items[i].module);
+        free(observed->calls.items[i].symbol);
+    }
+    ARRAY_DEINIT(&observed->calls);
+    ARRAY_DEINIT(&observed->results);
+}
+
 void observation_deinit(struct observation *observation)
 {
+    observed_call_deinit(&observation->observed);
     for (size_t i = 0; i < observation->injections.count; i++)
         injection_deinit(&observation->injections.items[i]);
     ARRAY_DEINIT(&observation->injections);
@@ -41,6 +53,8 @@ void observation_keep_rule(struct observation *observation, uint32_t rule, uint6
 
 const struct injection *injection_second(const struct observation *observation)
 {
+    if (observation->injections.count != 0 && observation->injections.items[0].observed)
+        return NULL;
     for (size_t i = 1; i < observation->injections.count; i++)
         if (observation->injections.items[i].rule != observation->injections.items[0].rule)
             return &observation->injections.items[i];

@@ -13,13 +13,36 @@
 
 struct injection { // one activation
     char *fault, *function, *module, *file, *symbol, *program, *stack;
+    char *library; // path of the file that defines the function, or NULL
     uint64_t offset, occurrence;
     unsigned line;
     int error;     // the errno that was injected, or 0; known where the run is observed
     uint32_t rule; // of the spec: 0, or 1 for the second of two faults
     uint32_t process, thread;
-    int signal; // that was sent, or 0
+    int signal;    // that was sent, or 0
+    bool observed; // nothing was injected; the other injections happened inside this call
     double seconds;
+};
+
+// All calls of a function from one place inside an observed call.
+struct inner_call {
+    char *function, *module, *symbol; // symbol: of the caller, or NULL
+    uint64_t offset;                  // of the place
+    uint64_t first;                   // number of the first one among the function's calls inside
+    uint64_t count;
+    uint64_t order; // of its first one among all places
+};
+// A call that was performed and observed.
+struct observed_call {
+    bool began, returned;
+    int64_t result;   // if it returned
+    int error;        // errno then
+    uint32_t changed; // bit i: it changed what argument i points to
+    bool lost;        // not all calls inside are known
+    ARRAY(int64_t)
+    results; // of all calls that were observed and returned; each once, not all of
+             // many
+    ARRAY(struct inner_call) calls;
 };
 struct observation {
     uint64_t activations;
@@ -30,6 +53,7 @@ struct observation {
     char *crash_stack;     // frames, one per line, innermost first, or NULL
     char *crash_key;       // the same without addresses, for grouping; or NULL
     bool crash_in_command; // it was the command itself and not something it started
+    struct observed_call observed;
     // The process ended itself, by abort() or an instruction for that, and not in a handler of a
     // fault that it had made
     bool crash_by_itself;
@@ -39,7 +63,8 @@ struct observation {
 void observation_deinit(struct observation *observation);
 // Keeps only injections by this rule, which fired `fired` times.
 void observation_keep_rule(struct observation *observation, uint32_t rule, uint64_t fired);
-// The first injection by another rule than the first injection's, or NULL.
+// The first injection by another rule than the first injection's, or NULL. What is injected inside
+// an observed call is the cause of what that call does, and no second fault.
 const struct injection *injection_second(const struct observation *observation);
 
 // The thread that the last fault was injected into. Its numbers are those inside the sandbox; 0:

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FORMAT     4u
+#define FORMAT     5u
 #define MAGIC      "ordeal profile\n"
 #define MOST_BYTES (256u << 20)
 
@@ -254,6 +254,25 @@ static struct error *make_directories(const char *directory)
     if (mkdir(directory, 0700) != 0 && errno != EEXIST)
         return error_from_errno(errno, "cannot make %s", directory);
     return NULL;
+}
+
+struct error *profile_cache_path(const char *name, const char *ending, char **ret_path)
+{
+    _cleanup_free_ char *directory = NULL;
+    *ret_path = NULL;
+    TRY(find_directory(&directory));
+    if (directory != NULL && asprintf(ret_path, "%s/%s.%s", directory, name, ending) < 0) {
+        *ret_path = NULL;
+        return error_no_memory();
+    }
+    return NULL;
+}
+
+struct error *profile_cache_make_directory(void)
+{
+    _cleanup_free_ char *directory = NULL;
+    TRY(find_directory(&directory));
+    return directory != NULL ? make_directories(directory) : NULL;
 }
 
 struct error *profile_cache_store(const struct profile_cache *cache, const struct buffer *key,

@@ -14,6 +14,10 @@ struct profile_cache {
 // or stored.
 _must_check_ struct error *profile_cache_open(const char *kernel, struct profile_cache *ret_cache);
 void profile_cache_close(struct profile_cache *cache);
+// The path of another file in the cache's directory, NAME.ENDING; NULL without a home directory.
+_must_check_ struct error *profile_cache_path(const char *name, const char *ending,
+                                              char **ret_path);
+_must_check_ struct error *profile_cache_make_directory(void);
 
 // Appends the key of a module to `key`.
 _must_check_ struct error *profile_cache_key(const struct profile_cache *cache,

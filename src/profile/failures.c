@@ -426,19 +426,25 @@ static bool cleans_up(const struct return_outcome *outcome)
     return false;
 }
 
-static struct error *add(struct failures *failures, const struct return_outcome *outcome,
-                         struct rating rating)
+static struct error *add(struct failures *failures, const struct picture *picture,
+                         const struct return_outcome *outcome, struct rating rating)
 {
+    unsigned after = outcome->result.kind == VALUE_CONSTANT
+                         ? after_what(picture, outcome->result.number)
+                         : outcome->after;
     struct failure *added = ARRAY_ADD(&failures->items);
     if (added == NULL)
         return error_no_memory();
-    *added = (struct failure){.result = outcome->result,
-                              .sets_error = sets_errno(outcome),
-                              .error = outcome->error,
-                              .effect_count = cleans_up(outcome) ? 0 : outcome->effect_count,
-                              .evidence = outcome->evidence,
-                              .confidence = (uint8_t)rating.confidence,
-                              .reason = (uint8_t)rating.reason};
+    *added =
+        (struct failure){.result = outcome->result,
+                         .sets_error = sets_errno(outcome),
+                         .error = outcome->error,
+                         .effect_count = cleans_up(outcome) ? 0 : outcome->effect_count,
+                         .evidence = outcome->evidence,
+                         .confidence = (uint8_t)rating.confidence,
+                         .reason = (uint8_t)rating.reason,
+                         .forced = (after & OUTCOME_UNFORCED) == 0,
+                         .alone = (after & (OUTCOME_AFTER_FAILURE | OUTCOME_AFTER_REPORT)) == 0};
     if (added->result.kind == VALUE_ERROR)
         added->result = (struct value){.kind = VALUE_ERRORS, .negative = added->result.negative};
     added->result_open = added->result.kind == VALUE_ERRORS && added->result.set == 0;
@@ -454,6 +460,7 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
     failures->pointer = hints_say_pointer(hints);
     failures->narrow = hints_say_narrow(hints);
     failures->cut = summary != NULL && summary->cut;
+    failures->pure = summary != NULL && (hints & HINT_WORKS) == 0;
     if (failures->unknown != NULL)
         return NULL;
     struct picture picture = picture_of(summary, hints, name);
@@ -462,7 +469,7 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         struct rating rating = judge(&picture, &summary->outcomes.items[i]);
         if (rating.confidence != 0)
-            TRY(add(failures, &summary->outcomes.items[i], rating));
+            TRY(add(failures, &picture, &summary->outcomes.items[i], rating));
         likely |= rating.confidence >= FAILURE_LIKELY;
         // Where codes are returned, a number that was kept somewhere may be one.
         failures->cut |=

@@ -36,6 +36,8 @@ struct failure {
     uint64_t evidence;  // link-time address of the instruction the result comes from
     uint8_t confidence; // 0 to 100
     uint8_t reason;     // enum failure_reason
+    bool forced;        // it takes nothing but the failure of functions of the system
+    bool alone;         // no callee failed before, and nothing was reported
 };
 
 struct failures {
@@ -44,6 +46,7 @@ struct failures {
     bool narrow;                 // its result seems to be an int: the upper half means nothing
     bool zero_succeeds;          // zero is its only success
     bool cut;                    // there may be more
+    bool pure;                   // the function only looks and computes
     const char *unknown;         // why nothing is known, or NULL; a constant text
 };
 void failures_deinit(struct failures *failures);

@@ -322,6 +322,25 @@ static unsigned acts(const struct flow_image *image, const struct flow_block *bl
     return 0;
 }
 
+// Like acts(), but a call of a function that does nothing is nothing.
+static unsigned works(const struct making *making, const struct flow_block *block)
+{
+    const struct flow_image *image = making->image;
+    if (block->end == FLOW_UNKNOWN)
+        return HINT_WORKS;
+    if ((block->end == FLOW_CALLS && flow_callee_returns(image, block->callee)) ||
+        block->end == FLOW_TAIL)
+        if (block->callee == FLOW_NONE ||
+            (making->callee_hints(making->data, block->callee) & HINT_WORKS) != 0)
+            return HINT_WORKS;
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct isa_insn *insn = &image->insns.items[block->first + i];
+        if (stores_outside(insn) || insn->kind == ISA_SYSCALL)
+            return HINT_WORKS;
+    }
+    return 0;
+}
+
 unsigned hints_from_body(const struct flow_image *image, uint32_t function,
                          unsigned (*callee_hints)(void *data, uint32_t callee), void *data)
 {
@@ -336,6 +355,8 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
             const struct flow_block *block = &image->blocks.items[part->first_block + i];
             if ((making.hints & HINT_ACTS) == 0)
                 making.hints |= acts(image, block);
+            if ((making.hints & HINT_WORKS) == 0)
+                making.hints |= works(&making, block);
             if (block->end == FLOW_TAIL)
                 making.hints |=
                     from_callee(&making, block->callee, HINT_MADE | HINT_PASSED, UNTOUCHED);
@@ -353,7 +374,7 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
         making.hints |= HINT_MADE | HINT_PASSED;
     // A function with a result has one on every path. What callees left behind is none.
     if (making.never || (making.nothing && !making.own))
-        making.hints &= HINT_ACTS;
+        making.hints &= HINT_ACTS | HINT_WORKS;
     if (making.own)
         making.hints &= ~(unsigned)HINT_PASSED;
     if (making.constant)

@@ -30,6 +30,8 @@ enum hint {
     HINT_MADE_COUNT = 1 << 21,   // a difference is put into it
     HINT_FLOAT = 1 << 20,        // a floating-point number is put into its result
     HINT_NEVER_USED = 1 << 22,   // of a callee: its name says that nobody looks at its result
+    HINT_WORKS = 1 << 23, // the function, or what it calls, stores outside of its frame, asks the
+                          // system, or is not known. Others only look and compute.
 };
 
 // Adds hints from all calls in an image, to the functions (by owner) and imports that are called.

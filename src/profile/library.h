@@ -15,6 +15,9 @@ struct profile_options {
     // Errors of a system call; NULL if unknown. The pointer itself may be NULL.
     const struct error_set *(*system_call)(const void *data, int64_t number);
     const void *system_call_data;
+    // Whether a function of the C library fails for reasons that only the system knows, so that its
+    // failure is a cause of its own. NULL: none.
+    bool (*is_primitive)(const char *name);
 };
 _must_check_ struct error *profile_set_new(const struct profile_options *options,
                                            struct profile_set **ret_set);

@@ -148,16 +148,16 @@ static unsigned callee_hints(void *data, uint32_t callee)
     const struct flow_image *image = asking->set->modules.items[asking->module].image;
     if (flow_callee_is_import(callee) &&
         name_is_never_used(image->imports.items[flow_callee_import(callee)].name))
-        return HINT_NEVER_USED;
+        return HINT_NEVER_USED | HINT_WORKS;
     struct error *error = module_node(asking->set, asking->module, callee, &node);
     error_free(error);
     if (error != NULL || node.function == FLOW_NONE)
-        return HINT_MADE;
+        return HINT_MADE | HINT_WORKS;
     const struct module *module = &asking->set->modules.items[node.module];
     bool done = module->states[node.function] == STATE_DONE;
     unsigned hints = done ? module->hints[node.function] |
                                 allocates(asking->set, &module->summaries[node.function])
-                          : HINT_MADE;
+                          : HINT_MADE | HINT_WORKS;
     return hints | ignored(asking->set, asking->module, callee);
 }
 
@@ -169,6 +169,15 @@ static bool reports(void *data, uint32_t callee)
                          ? module->import_hints[flow_callee_import(callee)]
                          : module->hints[module->image->functions.items[callee].owner];
     return (hints & HINT_REPORTS) != 0;
+}
+
+static bool is_primitive(void *data, uint32_t callee)
+{
+    const struct asking *asking = data;
+    const struct module *module = &asking->set->modules.items[asking->module];
+    bool (*is)(const char *) = asking->set->options.is_primitive;
+    return is != NULL && flow_callee_is_import(callee) &&
+           is(module->image->imports.items[flow_callee_import(callee)].name);
 }
 
 static const struct error_set *call_errors(void *data, int64_t number)
@@ -234,6 +243,7 @@ static struct error *search(struct profile_set *set, struct node node)
                                            .system_call = call_errors,
                                            .is_error_slot = is_error_slot,
                                            .reports = reports,
+                                           .primitive = is_primitive,
                                            .data = &asking,
                                            .private_stores = module->private_stores};
     struct summary found = {0}; // the old one is in use where a function calls itself

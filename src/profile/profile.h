@@ -10,10 +10,10 @@
 struct profile_function {
     uint64_t address;
     uint32_t name, version;
-    uint32_t unknown;             // why nothing is known
-    uint32_t first, count;        // failures
-    uint8_t old;                  // new programs are not linked to this version
-    uint8_t cut, pointer, narrow; // as in struct failures
+    uint32_t unknown;                   // why nothing is known
+    uint32_t first, count;              // failures
+    uint8_t old;                        // new programs are not linked to this version
+    uint8_t cut, pointer, narrow, pure; // as in struct failures
 };
 
 struct profile_variable { // a variable that failures change

@@ -52,21 +52,50 @@ static const struct bounds *known_result(const struct search_state *state)
     return NULL;
 }
 
+static bool is_forced(const struct search *search, const struct return_outcome *outcome)
+{
+    return search->primitive || (outcome->after & OUTCOME_UNFORCED) == 0;
+}
+
+// Whether the callee fails in a way that leads here, and in no way that is not forced. A result
+// that is not known and equals that of a failure is then one: what malloc() returns is NULL only if
+// it failed.
+static bool fails_forced(const struct search *search, const struct search_state *state,
+                         const struct summary *callee)
+{
+    bool any = false;
+    for (size_t i = 0; i < callee->outcomes.count; i++) {
+        const struct return_outcome *outcome = &callee->outcomes.items[i];
+        if (!outcome->fails || !search_allows(search, state, &outcome->result))
+            continue;
+        if (!is_forced(search, outcome))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 // Whether the path was taken because the callee failed, succeeded, or something unknown. That an
 // unknown result equals some number is no sign of success.
-static uint8_t came_after(const struct search_state *state, const struct return_outcome *outcome)
+static uint16_t came_after(const struct search *search, const struct search_state *state,
+                           const struct return_outcome *outcome)
 {
     const struct bounds *bounds = known_result(state);
     if (search_state_came_after(state))
         return state->after;
+    bool exact = bounds != NULL && !bounds->outside && bounds->low == bounds->high;
+    bool forced = outcome->fails
+                      ? is_forced(search, outcome)
+                      : exact && outcome->result.kind != VALUE_CONSTANT && search->fails_forced;
+    unsigned after = state->after | (forced ? OUTCOME_FORCED : 0u);
     if (bounds == NULL) // the callee's result is returned, so what it does before counts, too
         return tracked_in(&state->result, place_register(ISA_RETURN))
-                   ? state->after | (outcome->after & (OUTCOME_AFTER_REPORT | OUTCOME_GIVES))
+                   ? (uint16_t)(after | (outcome->after & (OUTCOME_AFTER_REPORT | OUTCOME_GIVES)))
                    : state->after;
     bool vague = outcome->result.kind != VALUE_CONSTANT && !bounds->outside;
-    return state->after | (outcome->fails ? OUTCOME_AFTER_FAILURE
-                           : vague        ? OUTCOME_AFTER_ANYTHING
-                                          : OUTCOME_AFTER_SUCCESS);
+    return (uint16_t)(after | (outcome->fails ? OUTCOME_AFTER_FAILURE
+                               : vague        ? OUTCOME_AFTER_ANYTHING
+                                              : OUTCOME_AFTER_SUCCESS));
 }
 
 bool search_state_asks_result(const struct search_state *state)
@@ -238,7 +267,7 @@ struct error *search_apply_outcome_when(struct search *search, const struct sear
         return NULL;
     struct search_state next;
     search_state_copy(&next, state);
-    next.after = came_after(state, outcome);
+    next.after = came_after(search, state, outcome);
     struct error *error = NULL;
     struct value value = within(search, state, outcome->result, &error);
     TRY(error);
@@ -501,6 +530,9 @@ struct error *search_step_call(struct search *search, struct search_state *state
         return NULL;
     }
     *ret_forked = true;
+    search->primitive = search->context->primitive != NULL &&
+                        search->context->primitive(search->context->data, block->callee);
+    search->fails_forced = fails_forced(search, state, callee);
     search_note_pointer(search, state, block, callee);
     if (effect != NULL)
         return search_apply_outcome(search, state, effect, at);

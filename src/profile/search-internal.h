@@ -41,7 +41,7 @@ struct search_state {
     uint32_t block, at; // the next instruction to look at is the one before `at`
     uint8_t stored_effect;
     uint8_t blocks; // since the result became known
-    uint8_t after;  // enum outcome_after
+    uint16_t after; // enum outcome_after
     uint8_t known_count, pending_count, effect_count;
     bool at_entry;         // the function's beginning is reached
     bool narrowed;         // the errors are only these because of the value of an argument
@@ -78,6 +78,9 @@ struct search {
     bool errors; // the function may set errno
     bool coarse; // there are too many states, so conditions and effects are ignored from now on
     bool setter; // the function is small: its effects matter whatever it returns
+    // Of the callee whose outcomes are applied:
+    bool primitive;    // it is a system function
+    bool fails_forced; // see search-call.c
 };
 
 // search-state.c: changes to states, and states that were met before.
@@ -119,7 +122,8 @@ static inline bool search_state_is_near(const struct search_state *state)
 // Whether the call is known whose result decided for this path.
 static inline bool search_state_came_after(const struct search_state *state)
 {
-    return (state->after & ~(unsigned)(OUTCOME_AFTER_REPORT | OUTCOME_GIVES)) != 0;
+    const unsigned others = OUTCOME_AFTER_REPORT | OUTCOME_GIVES | OUTCOME_FORCED;
+    return (state->after & ~others) != 0;
 }
 // Adds an effect. NULL if there is no room or a later store overwrites it.
 struct effect *search_state_add_effect(struct search_state *state, const struct effect *effect);

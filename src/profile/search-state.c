@@ -195,7 +195,9 @@ struct error *search_add_outcome(struct search *search, const struct search_stat
             outcome.error = state->error.value;
         outcome.effect_count = state->effect_count;
         memcpy(outcome.effects, state->effects, state->effect_count * sizeof *outcome.effects);
-        outcome.after = state->after;
+        outcome.after = state->after & (uint16_t)~OUTCOME_FORCED;
+        if ((state->after & OUTCOME_FORCED) == 0)
+            outcome.after |= OUTCOME_UNFORCED;
         outcome.after |= (state->after & OUTCOME_AFTER_REPORT) == 0 ? OUTCOME_AFTER_SILENCE : 0;
         if (!search_state_came_after(state) && state->at_entry)
             outcome.after |= refuses_null(state);

@@ -19,6 +19,9 @@ struct search_context {
     bool (*is_error_slot)(void *data, const struct flow_slot *slot);
     // Whether a callee only reports errors. May be NULL: none does.
     bool (*reports)(void *data, uint32_t callee);
+    // Whether a callee is a function of the system whose failures need no further cause. May be
+    // NULL: none is.
+    bool (*primitive)(void *data, uint32_t callee);
     void *data;
     uint8_t
         *private_stores; // a bit per instruction of the image, zero at first; used by the search

@@ -69,6 +69,14 @@ static size_t count_alike(const struct summary *summary, const struct return_out
     return count;
 }
 
+// What is dropped may happen all the same.
+static void drop(struct summary *summary, const struct return_outcome *outcome)
+{
+    for (size_t i = 0; i < summary->outcomes.count; i++)
+        if (same_value(&summary->outcomes.items[i].result, &outcome->result))
+            summary->outcomes.items[i].after |= outcome->after & OUTCOME_UNFORCED;
+}
+
 // Results matter more than other differences. So only a few outcomes of one result are kept, to
 // leave room for other results.
 struct error *summary_add(struct summary *summary, const struct return_outcome *added_outcome)
@@ -79,8 +87,12 @@ struct error *summary_add(struct summary *summary, const struct return_outcome *
     size_t alike = count_alike(summary, outcome);
     if (alike >= MOST_VARIANTS) {
         outcome->effect_count = 0;
-        if (join(summary, outcome) || alike >= MOST_ALIKE)
+        if (join(summary, outcome))
             return NULL;
+        if (alike >= MOST_ALIKE) {
+            drop(summary, outcome);
+            return NULL;
+        }
     }
     if (summary->outcomes.count >= MOST_OUTCOMES) {
         summary->cut = true;

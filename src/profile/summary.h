@@ -27,12 +27,16 @@ enum outcome_after {
     OUTCOME_AFTER_REPORT = 16,  // a function was called that reports errors; may be added to others
     OUTCOME_GIVES = 32,         // something is stored where an argument points to; likewise
     OUTCOME_AFTER_SILENCE = 64, // no error was reported on some path; likewise
+    // Something else than the failure of system functions may have decided: arguments, state, or
+    // bytes that were read. May be added to others.
+    OUTCOME_UNFORCED = 128,
+    OUTCOME_FORCED = 256, // the opposite; only while a function is searched
 };
 
 struct return_outcome {
     struct value result;
     bool fails;         // it is likely to be a failure; set by failures_mark()
-    uint8_t after;      // enum outcome_after, of all paths with this outcome
+    uint16_t after;     // enum outcome_after, of all paths with this outcome
     bool sets_error;    // errno
     struct value error; // if so
     uint8_t effect_count;

@@ -7,6 +7,7 @@
 #include "runtime/assembly/stubs.h"
 #include "runtime/call.h"
 #include "runtime/function.h"
+#include "runtime/identity.h"
 #include "runtime/journal.h"
 #include "runtime/runtime.h"
 #include "runtime/symbol.h"
@@ -200,7 +201,7 @@ static enum decision finish(struct call_frame *frame, const struct function *fun
     uint32_t stream = stream_action(function->traits, rule);
     if (stream != 0)
         mark_stream(frame, function->traits, stream);
-    if (is_lost(function->traits, rule))
+    if (is_lost(function->traits, rule) && !runtime.filtered)
         lose_connection(arguments[0]);
     if ((rule->actions & WIRE_OUT) != 0)
         store_outputs(frame, rule, function->name);
@@ -215,17 +216,68 @@ static enum decision finish(struct call_frame *frame, const struct function *fun
     case WIRE_VALUE_DOUBLE:
         return DECIDE_FLOATING;
     case WIRE_VALUE_LONG_DOUBLE:
-        return DECIDE_LONG_DOUBLE;
+        return function->traits != NULL && (function->traits->flags & WIRE_TRAIT_COMPLEX_LONG) != 0
+                   ? DECIDE_COMPLEX
+                   : DECIDE_LONG_DOUBLE;
     default:
         arguments[1] = (uint64_t)((int64_t)rule->value[0] >> 63);
         return DECIDE_INTEGER;
     }
 }
 
-enum decision runtime_performed(struct call_frame *frame)
+// What an argument points to, if it is a pointer.
+static void look_behind(const struct call_frame *frame, struct thread *thread)
 {
-    return finish(frame, runtime_slots[frame->slot & FRAME_SLOT_MASK].function,
-                  &runtime.rules[frame->slot >> FRAME_RULE_SHIFT]);
+    thread->words_known = 0;
+    for (uint32_t i = 0; i < WIRE_ARGUMENTS; i++)
+        if (system_peek((const void *)frame->arguments[i], &thread->words[i], 8))
+            thread->words_known |= 1u << i;
+}
+
+// Threads have one observed call at a time: what is called inside belongs to the outermost.
+static void begin_observing(const struct call *call)
+{
+    if (call_is_inside(call))
+        return;
+    look_behind(call->frame, call->thread);
+    call->thread->observed = (uint64_t)call->frame;
+}
+
+static enum decision end_observing(struct call_frame *frame, uint32_t rule, uint64_t result,
+                                   uint64_t high)
+{
+    struct thread *thread = thread_self();
+    if (thread->observed == (uint64_t)frame) {
+        uint64_t before[WIRE_ARGUMENTS];
+        uint32_t known = thread->words_known, changed = 0;
+        memcpy(before, thread->words, sizeof before);
+        look_behind(frame, thread);
+        for (uint32_t i = 0; i < WIRE_ARGUMENTS; i++)
+            if ((known & thread->words_known) >> i & 1 && before[i] != thread->words[i])
+                changed |= 1u << i;
+        thread->observed = 0;
+        journal_result(thread, rule, result, changed);
+    }
+    frame->arguments[0] = result;
+    frame->arguments[1] = high;
+    return DECIDE_AS_IS;
+}
+
+bool call_is_inside(const struct call *call)
+{
+    struct thread *thread = call->thread;
+    if (thread->observed != 0 && (uint64_t)call->frame >= thread->observed)
+        thread->observed = 0;
+    return thread->observed != 0;
+}
+
+enum decision runtime_performed(struct call_frame *frame, uint64_t result, uint64_t high)
+{
+    uint32_t number = (uint32_t)(frame->slot >> FRAME_RULE_SHIFT);
+    const struct wire_rule *rule = &runtime.rules[number];
+    if ((rule->actions & WIRE_OBSERVE) != 0)
+        return end_observing(frame, number, result, high);
+    return finish(frame, runtime_slots[frame->slot & FRAME_SLOT_MASK].function, rule);
 }
 
 enum decision act(const struct call *call, uint32_t number)
@@ -244,7 +296,9 @@ enum decision act(const struct call *call, uint32_t number)
         SYSTEM_3(__NR_tgkill, system_pid(), system_tid(), rule->signal);
     if ((rule->actions & WIRE_SHORT) != 0)
         frame->arguments[rule->short_argument] = shortened;
-    if (!is_performed(call->function, rule))
+    if ((rule->actions & WIRE_OBSERVE) != 0)
+        begin_observing(call);
+    else if (!is_performed(call->function, rule))
         return finish(frame, call->function, rule);
     if ((rule->actions & WIRE_ERRNO) != 0 && call->function->traits != NULL &&
         (call->function->traits->flags & WIRE_TRAIT_DROPS_BUFFER) != 0)

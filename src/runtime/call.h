@@ -23,4 +23,8 @@ struct call {
     struct call_cache *cache;
 };
 
+// Whether the thread is in a call that a rule observes. Calls inside it have their frames below it;
+// any other shows that the observed call was left by longjmp() or an exception.
+bool call_is_inside(const struct call *call);
+
 #endif

@@ -152,11 +152,11 @@ static inline bool clause_holds(const struct call *call, uint32_t rule, const st
         return compares(clause, argument(call, clause));
     if (clause->op == WIRE_OP_STACK)
         return (clause->relations >> (clause->looks_at_caller
-                                          ? stack_matches(call, clause->number)
-                                          : stack_matches_frames(call, clause->number)) &
+                                          ? stack_matches(call, clause->number, rule)
+                                          : stack_matches_frames(call, clause->number, rule)) &
                 1) != 0;
     if (clause->op == WIRE_OP_VARIABLE)
-        return variable_read(clause->number, call, &value) && compares(clause, value);
+        return variable_read(clause->number, call, rule, &value) && compares(clause, value);
     if (clause->op == WIRE_OP_HOLDING_MUTEX)
         return compares(clause, call->thread->mutexes);
     if (clause->op == WIRE_OP_COUNT)

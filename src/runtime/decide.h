@@ -17,8 +17,8 @@ bool decide_has_rule(const struct function *function, uint32_t rule);
 // ---- act.c ----
 
 enum decision act(const struct call *call, uint32_t rule);
-// The original was called, after DECIDE_PERFORM.
-enum decision runtime_performed(struct call_frame *frame);
+// The original was called, after DECIDE_PERFORM. It returned `result` in rax and `high` in rdx.
+enum decision runtime_performed(struct call_frame *frame, uint64_t result, uint64_t high);
 
 // ---- stop.c ----
 

@@ -158,6 +158,9 @@ __attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule
     case WIRE_OP_AFTER:
         *ret_value = within_window(call, instruction);
         return true;
+    case WIRE_OP_INSIDE:
+        *ret_value = call_is_inside(call);
+        return true;
     case WIRE_OP_THREAD_NUMBER:
         *ret_value = call->thread->number;
         return true;
@@ -298,10 +301,10 @@ static bool run(const struct call *call, uint32_t rule, const struct wire_instru
             *++top = argument(call, at);
             continue;
         case WIRE_OP_STACK:
-            *++top = stack_matches(call, at->b);
+            *++top = stack_matches(call, at->b, rule);
             continue;
         case WIRE_OP_VARIABLE:
-            if (!variable_read(at->b, call, ++top))
+            if (!variable_read(at->b, call, rule, ++top))
                 return false;
             continue;
         case WIRE_OP_HOLDING_MUTEX:

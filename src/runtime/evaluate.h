@@ -38,7 +38,7 @@ uint32_t query_find(uint32_t query, const uint64_t *pcs, uint32_t stride, uint32
 bool variables_prepare(void);
 bool variable_add(const struct module *module, const struct wire_location *location,
                   const struct wire_step *steps);
-bool variable_read(uint32_t variable, const struct call *call, int64_t *ret_value);
+bool variable_read(uint32_t variable, const struct call *call, uint32_t rule, int64_t *ret_value);
 
 // ---- plugin.c ----
 

@@ -315,6 +315,8 @@ static void note_recorded(struct function *function)
         const struct wire_rule *rule = &runtime.rules[function->rules[i]];
         if (rule->descriptor != 0)
             function->descriptor = rule->descriptor;
+        if (rule->actions == 0 && rule->code.count != 0)
+            function->condition = function->rules[i] + 1;
         if (rule->stackless != 0)
             function->stackless = wire_hash(function->name);
     }

@@ -47,9 +47,11 @@ struct function {
     uint64_t credit_limit; // credits may be given out up to this occurrence; 0: none
     uint64_t inherited;    // calls of the parent, up to the fork
     uint64_t published;    // calls already added to the region's `reached`
+    uint64_t inside;       // calls inside observed ones, if those are recorded
     uint64_t forgotten;    // calls that were counted when a forked child was first noticed
     uint32_t recorded;     // 1 + its number in the region's table of calls; 0: not yet known
     uint32_t descriptor;   // as in its rules
+    uint32_t condition;    // 1 + a rule that only watches under a condition; 0: none
     uint32_t stackless;    // wire_hash() of its name, if a rule names places without stacks; or 0
     const struct wire_traits *traits; // or NULL
 };

@@ -21,6 +21,16 @@ void hook_prepare(void);
 const struct hook *hook_find(const char *name);
 void *hook_real(void **real, const char *name); // what a hook stands for
 
+// ---- programs.c ----
+
+#define PROGRAM_HOOKS 14
+extern const struct hook program_hooks[PROGRAM_HOOKS];
+
+typedef long syscall_function(long, long, long, long, long, long, long);
+// What syscall(SYS_execve, ...) does.
+long program_by_syscall(syscall_function *real, long path, long arguments, long environment);
+const char *runtime_file(void); // the runtime's own path
+
 // ---- attach.c ----
 
 #define USER_HOOKS 4
@@ -32,9 +42,16 @@ void *attach_map(const char *value, const char **ret_path, uint64_t *ret_size);
 // programs that start now may still read an earlier one: call attach_prepare() once before.
 void attach_prepare(void);
 const char *attach_entry(void);
-// Notes in the journal if a program that is started now cannot find the region. NULL: its name is
-// not known.
-void attach_check(const char *program);
+// Notes in the journal if a program that is started now cannot find the region because this process
+// has changed its user. Returns whether that is so.
+bool attach_check(const char *program);
+// What keeps the runtime from starting in any program that this process starts.
+uint32_t attach_obstacle(void); // enum wire_obstacle
+
+// ---- filter.c ----
+
+#define FILTER_HOOKS 3
+extern const struct hook filter_hooks[FILTER_HOOKS];
 
 // ---- late.c ----
 

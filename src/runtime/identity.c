@@ -8,6 +8,7 @@
 #include "runtime/record.h"
 #include "runtime/rows.h"
 #include "runtime/runtime.h"
+#include "runtime/started.h"
 #include "runtime/system.h"
 
 #include <linux/mman.h>
@@ -38,6 +39,8 @@ uint64_t clock_now(void)
     struct {
         long seconds, nanoseconds;
     } now = {0, 0};
+    if (runtime.stopped_clock != 0)
+        return runtime.stopped_clock;
     if (runtime.clock == NULL || runtime.clock(CLOCK_MONOTONIC, &now) != 0)
         SYSTEM_2(__NR_clock_gettime, CLOCK_MONOTONIC, &now);
     return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
@@ -62,15 +65,35 @@ static uint32_t process_number(uint32_t pid, bool forked)
         else if (spare == NULL && (owner == 0 || is_gone(owner)))
             spare = entry;
     }
-    if (own != NULL && !forked)
+    if (own != NULL && !forked) {
+        runtime.process->own_call = &region->own_calls[own - region->process_numbers];
         return (uint32_t)atomic_load(own);
+    }
     if (own == NULL)
         own = spare != NULL ? spare : &region->process_numbers[pid % WIRE_PROCESSES];
     uint32_t number = atomic_add(&region->processes, 1) + 1;
     if (forked)
         atomic_add(&region->forks, 1);
     atomic_store(own, (uint64_t)pid << 32 | number);
+    runtime.process->own_call = &region->own_calls[own - region->process_numbers];
     return number;
+}
+
+uint32_t process_pid(void)
+{
+    thread_self(); // a forked child does not know its own yet
+    return runtime.memory_is_shared && !runtime.filtered ? system_pid() : runtime.process->pid;
+}
+
+uint32_t thread_tid(void)
+{
+    return runtime.memory_is_shared && !runtime.filtered ? system_tid() : thread_self()->tid;
+}
+
+void process_mark_calls(void)
+{
+    if (runtime.filtered)
+        system_mark = runtime.process->own_call;
 }
 
 void process_start(void)
@@ -87,6 +110,8 @@ void process_start(void)
         runtime.process_room = room;
     uint32_t pid = system_pid();
     runtime.process->number = process_number(pid, false);
+    runtime.process->pid = pid;
+    started_attached();
     runtime.process->key = random_mix(pid);
     // A process that execs another program goes on with another random sequence.
     uint64_t program = wire_fingerprint(runtime.invoked, text_length(runtime.invoked));
@@ -101,6 +126,8 @@ static void process_after_fork(void)
         return;
     uint32_t pid = system_pid();
     runtime.process->number = process_number(pid, true);
+    runtime.process->pid = pid;
+    process_mark_calls();
     runtime.lineage = random_mix(runtime.lineage + runtime.forks);
     functions_after_fork();
     rows_after_fork();
@@ -115,6 +142,7 @@ struct thread *thread_renew(void)
     if (self->process_key == runtime.process->key)
         return self;
     bool first = self->process_key == 0;
+    self->tid = system_tid();
     self->process_key = runtime.process->key;
     rows_take();
     if (self->number == 0)
@@ -136,9 +164,12 @@ void process_lock(void)
     const uint64_t all = ~0ull;
     uint64_t before = 0;
     const int block = 0;
-    SYSTEM_4(__NR_rt_sigprocmask, block, &all, &before, 8);
-    while (!atomic_swap_if(&runtime.process->lock, 0, 1))
+    if (!runtime.filtered)
+        SYSTEM_4(__NR_rt_sigprocmask, block, &all, &before, 8);
+    while (!atomic_swap_if(&runtime.process->lock, 0, 1)) {
+        atomic_store(&runtime.process->lock_waiters, 1);
         system_wait(&runtime.process->lock, 1, 10);
+    }
     signals_before_lock = before;
 }
 
@@ -147,8 +178,11 @@ void process_unlock(void)
     uint64_t before = signals_before_lock;
     const int set = 2;
     atomic_store(&runtime.process->lock, 0);
-    system_wake(&runtime.process->lock);
-    SYSTEM_4(__NR_rt_sigprocmask, set, &before, 0, 8);
+    // Who misses this because it has just begun to wait does not wait long.
+    if (atomic_swap_if(&runtime.process->lock_waiters, 1, 0))
+        system_wake(&runtime.process->lock);
+    if (!runtime.filtered)
+        SYSTEM_4(__NR_rt_sigprocmask, set, &before, 0, 8);
 }
 
 void *thread_announce(void *(*start)(void *), void *argument)
@@ -178,6 +212,7 @@ void *thread_begin(void *argument)
     runtime_thread.lineage = block->lineage;
     runtime_thread.random = block->lineage;
     runtime_thread.process_key = runtime.process->key;
+    runtime_thread.tid = system_tid();
     runtime_thread.start_sp = (uint64_t)__builtin_frame_address(0);
     atomic_store(&block->busy, 0);
     rows_take();

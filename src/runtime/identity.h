@@ -16,17 +16,22 @@ struct thread {
     uint32_t mutexes;
     uint32_t guard;                 // not 0: a plug-in is running, let everything through
     uint32_t since[WIRE_AFTER_MAX]; // 1 + calls since window i opened; 0 = never opened
+    uint32_t tid;                   // the kernel's
     uint32_t record_level;          // which size its table has
     uint32_t record_growing;
     uint64_t start_sp;              // where the thread began; 0: not seen
     uint64_t stack_low, stack_high; // its own stack, once it was looked up
+    uint64_t observed;              // frame of the call that is observed; 0: none
+    uint64_t words[WIRE_ARGUMENTS]; // what was behind its arguments when it began
+    uint32_t words_known;           // bit i: words[i] could be read
 };
 
 // Zeroed by the kernel in a forked child.
 struct process {
     uint64_t key; // 0: a new process, not yet set up
-    uint32_t lock;
-    uint32_t number;
+    uint32_t lock, lock_waiters;
+    uint32_t number, pid;
+    uint64_t *own_call;            // where the region tells in which system call of ours it is
     uint32_t crash_pid, crash_tid; // who is writing the record of a crash, or has
     uint32_t crash_signal;
     uint32_t crash_done; // futex: 1: it is written
@@ -46,7 +51,11 @@ static inline struct thread *thread_self(void)
 void *thread_begin(void *block);
 void *thread_announce(void *(*start)(void *), void *argument); // NULL: no block free
 
-void process_start(void); // the constructor's part
+void process_start(void);   // the constructor's part
+uint32_t process_pid(void); // like system_pid() and system_tid(), but mostly without asking
+uint32_t thread_tid(void);
+// From now on the region tells in which system call the runtime is.
+void process_mark_calls(void);
 void process_lock(void);
 void process_unlock(void);
 

@@ -47,8 +47,8 @@ static struct wire_record *journal_open(enum wire_record_kind kind, uint64_t *fi
         return NULL;
     record->state = WIRE_RECORD_OPEN;
     record->kind = (uint16_t)kind;
-    record->pid = system_pid();
-    record->tid = system_tid();
+    record->pid = process_pid();
+    record->tid = thread_tid();
     record->time_ns = clock_now() - region->start_ns;
     record->process_number = runtime.process->number;
     text_copy(record->process_name, sizeof record->process_name, runtime.invoked);
@@ -71,7 +71,7 @@ uint64_t journal_frame(uint64_t pc)
 struct frames {
     uint64_t *items;
     uint32_t count, room;
-    uint32_t cut; // 1: there are more
+    uint32_t cut; // enum wire_cut
     uint32_t
         fault; // the outermost frame that a fault interrupted, with its handler further in; or 0
 };
@@ -97,10 +97,12 @@ static void frames_from(struct walk *walk, struct frames *frames)
         uint64_t sp = walk->sp;
         if (frames->count == 0 || module_at(walk->pc) != runtime.self)
             frames->items[frames->count++] = journal_frame(walk->pc);
-        if (!walk_next(walk))
+        if (!walk_next(walk)) {
+            frames->cut = walk->finished ? WIRE_CUT_NOT : WIRE_CUT_UNFINISHED;
             return;
+        }
         if (frames->count == frames->room) {
-            frames->cut = 1;
+            frames->cut = WIRE_CUT_FULL;
             return;
         }
         if (leaves_fault(walk, sp))
@@ -157,6 +159,20 @@ void journal_injection(const struct call *call, uint32_t rule, uint32_t actions,
     journal_close(record);
 }
 
+void journal_result(const struct thread *thread, uint32_t rule, uint64_t result, uint32_t changed)
+{
+    struct wire_record *record = journal_open(WIRE_RECORD_RESULT, NULL);
+    if (record == NULL)
+        return;
+    record->rule = rule;
+    record->thread_number = thread->number;
+    record->actions = changed;
+    record->value[0] = result;
+    record->error = __errno_location != NULL ? *__errno_location() : 0;
+    memcpy(record->arguments, thread->words, sizeof record->arguments);
+    journal_close(record);
+}
+
 // After a jump to an address without code, mostly a call of a null pointer, the caller's address is
 // on top of the stack.
 static bool step_over_bad_jump(struct walk *walk)
@@ -209,35 +225,34 @@ void journal_note(enum wire_note note, const char *text)
     journal_close(record);
 }
 
-// Each program is recorded once per trial, up to a limit: the records only serve warnings.
-static bool exec_is_new(const char *path)
+// Each program is recorded once per trial, up to a limit: the records only serve warnings. Returns
+// its number in the table, or WIRE_NONE.
+static uint32_t exec_number(const char *path, bool *ret_new)
 {
     uint64_t hash = wire_fingerprint(path, text_length(path)) | 1;
     for (uint32_t i = 0; i < WIRE_EXECS; i++) {
-        uint64_t *entry = &runtime.region->execs[(hash + i) % WIRE_EXECS];
-        if (atomic_load(entry) == hash)
-            return false;
-        if (atomic_swap_if(entry, 0, hash))
-            return true;
+        uint32_t number = (uint32_t)((hash + i) % WIRE_EXECS);
+        uint64_t *entry = &runtime.region->execs[number];
+        *ret_new = atomic_load(entry) != hash && atomic_swap_if(entry, 0, hash);
+        if (*ret_new || atomic_load(entry) == hash)
+            return number;
     }
-    return false;
+    return WIRE_NONE;
 }
 
-void journal_exec(const char *path)
+uint32_t journal_exec(const char *path)
 {
-    const int can_execute = 1;
-    char given[256], copy[WIRE_MODULE_PATH];
-    if (!system_peek_text(path, given, sizeof given))
-        return;
-    // The C library looks for a name without a slash in the target's PATH.
-    if (text_base(given) == given || system_failed(SYSTEM_2(__NR_access, given, can_execute)))
-        return;
-    path_absolute(given, copy, sizeof copy);
-    if (!exec_is_new(copy))
-        return;
-    struct wire_record *record = journal_open(WIRE_RECORD_EXEC, NULL);
-    if (record == NULL)
-        return;
-    text_copy(record->text, sizeof record->text, copy);
-    journal_close(record);
+    bool is_new;
+    uint32_t number = exec_number(path, &is_new);
+    if (number == WIRE_NONE)
+        return WIRE_NONE;
+    uint32_t *known = &runtime.region->exec_records[number];
+    struct wire_record *record = is_new ? journal_open(WIRE_RECORD_EXEC, NULL) : NULL;
+    if (record != NULL) {
+        text_copy(record->text, sizeof record->text, path);
+        journal_close(record);
+        struct wire_record *first = region_at(runtime.region->journal);
+        atomic_store(known, (uint32_t)(record - first) + 1);
+    }
+    return atomic_load(known) - 1; // 0 - 1 is WIRE_NONE
 }

@@ -43,9 +43,7 @@ const struct kernel_action *guarded_wrapped(int number, const void *handler);
 
 // ---- heap.c ----
 
-#define HEAP_HOOKS 9
-#define HEAP_SYSCALL_HOOK                                                                          \
-    8 // the one of syscall(), which also sees what descriptors.h wants to know
+#define HEAP_HOOKS 8
 extern const struct hook heap_hooks[HEAP_HOOKS];
 
 // False: the memory is not readable, or it is not known whether it is.

@@ -177,8 +177,8 @@ static int headers_of(struct dl_phdr_info *info, size_t size, void *context)
     return info->dlpi_addr == module->bias && has_dynamic(module);
 }
 
-// An entry of the auxiliary vector, which the kernel puts behind the environment; or 0.
-static uint64_t auxiliary_value(uint64_t kind)
+// The kernel puts the auxiliary vector behind the environment.
+uint64_t auxiliary_value(uint64_t kind)
 {
     static const uint64_t *vector;
     const uint64_t *word = atomic_load(&vector);
@@ -265,7 +265,7 @@ const char *program_path(void)
     return runtime.program_path;
 }
 
-static const char *module_path(const struct module *module)
+const char *module_path(const struct module *module)
 {
     return module->path == runtime.program_path ? program_path() : module->path;
 }
@@ -289,6 +289,7 @@ static struct module *module_read(struct link_map *map, bool program)
     if (program)
         program_module = module;
     read_dynamic(module);
+    unwind_find_table(module);
     return module;
 }
 
@@ -501,13 +502,16 @@ static uint32_t module_register(const char *path, uint64_t fingerprint)
             entry->fingerprint = fingerprint;
             text_copy(entry->path, sizeof entry->path, path);
             atomic_store(&entry->state, WIRE_MODULE_REGISTERED);
-            system_wake(&entry->state);
+            if (atomic_load(&entry->waiters) != 0)
+                system_wake(&entry->state);
             return (uint32_t)(entry - table);
         }
         // Another process may be filling it in. If it died doing so, go on to the next.
         for (int tries = 0; atomic_load(&entry->state) == WIRE_MODULE_CLAIMED && tries < 20;
-             tries++)
+             tries++) {
+            atomic_store(&entry->waiters, 1);
             system_wait(&entry->state, WIRE_MODULE_CLAIMED, 5);
+        }
         if (entry->fingerprint == fingerprint && text_equal(entry->path, path))
             return (uint32_t)(entry - table);
     }

@@ -21,6 +21,7 @@ struct module {
     uint32_t header_count;
     uintptr_t relro_low, relro_high; // pages the loader made read-only
     const unsigned char *eh_frame_header;
+    const unsigned char *eh_frame; // if it has no index
     const Elf64_Dyn *dynamic;
     const Elf64_Sym *symbols;
     const char *strings;
@@ -69,7 +70,9 @@ uint32_t module_index(struct module *module); // in the region; WIRE_FRAME_UNKNO
 void module_put_path(const struct module *module, char *path, size_t room); // as it is there
 bool module_is_named(const struct module *module, const char *pattern);
 
-const char *program_path(void); // the program's file
+uint64_t auxiliary_value(uint64_t kind); // AT_...; 0: not there
+const char *program_path(void);          // the program's file
+const char *module_path(const struct module *module);
 // A path relative to the directory the process is in now; a name without a slash stays as it is.
 void path_absolute(const char *path, char *target, size_t room);
 

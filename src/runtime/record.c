@@ -192,7 +192,7 @@ bool record_is_all(const struct function *function)
     for (uint32_t i = 0; i < function->rule_count; i++)
         if (runtime.rules[function->rules[i]].actions != 0)
             return false;
-    return (runtime.region->options & WIRE_RECORD_STACKS) == 0;
+    return (runtime.region->options & (WIRE_RECORD_STACKS | WIRE_RECORD_INSIDE)) == 0;
 }
 
 static uint32_t process_row(void)
@@ -209,7 +209,7 @@ static uint32_t process_row(void)
     touch(row);
     row->state = WIRE_RECORD_OPEN;
     row->number = process->number;
-    row->pid = system_pid();
+    row->pid = process_pid();
     text_copy(row->program, sizeof row->program, runtime.invoked);
     if (!atomic_swap_if(&process->recorded, 0, index + 1)) // another thread was faster
         return process->recorded;
@@ -310,7 +310,7 @@ static struct record_table *table_grow(struct record_table *old, uint32_t *entri
     struct thread *self = &runtime_thread;
     uint32_t level = self->record_level + 1;
     if (self->record != old || level == sizeof table_entries / sizeof *table_entries ||
-        !atomic_swap_if(&self->record_growing, 0, 1))
+        runtime.filtered || !atomic_swap_if(&self->record_growing, 0, 1))
         return old;
     struct record_table *table = table_new(level);
     if (table == NULL)
@@ -477,9 +477,29 @@ static void record_kind(struct wire_call *row, uint64_t descriptor)
     __atomic_fetch_or(&row->kinds, (uint16_t)found, __ATOMIC_RELAXED);
 }
 
+static void record_condition(struct wire_call *row, const struct call *call, uint32_t rule)
+{
+    const uint32_t found =
+        evaluate(call, rule, runtime.rules[rule].code) ? WIRE_KIND_HELD : WIRE_KIND_NOT_HELD;
+    __atomic_fetch_or(&row->kinds, (uint16_t)found, __ATOMIC_RELAXED);
+}
+
+static uint64_t inside_rows; // of calls inside an observed one, so far
+
 void record_call(const struct call *call)
 {
-    const struct function *function = call->function;
+    struct function *function = call->function;
+    if ((runtime.region->options & WIRE_RECORD_INSIDE) != 0) {
+        struct call inside = *call;
+        if (!call_is_inside(call))
+            return;
+        inside.occurrence = atomic_add(&function->inside, 1) + 1;
+        uint64_t *count = record_site(&inside);
+        if (count != NULL && *count == 1)
+            ((struct wire_call *)((char *)count - offsetof(struct wire_call, count)))->stack =
+                atomic_add(&inside_rows, 1) + 1;
+        return;
+    }
     if ((runtime.region->options & WIRE_RECORD_STACKS) == 0) {
         record_site(call);
         return;
@@ -487,6 +507,9 @@ void record_call(const struct call *call)
     bool stackless =
         function->stackless != 0 && is_stackless(function, call->frame->return_address);
     uint64_t *count = stackless ? record_site(call) : record_stack(call);
+    if (function->condition != 0 && count != NULL)
+        record_condition((struct wire_call *)((char *)count - offsetof(struct wire_call, count)),
+                         call, function->condition - 1);
     if (function->descriptor != 0 && count != NULL)
         record_kind((struct wire_call *)((char *)count - offsetof(struct wire_call, count)),
                     call->frame->arguments[function->descriptor - 1]);

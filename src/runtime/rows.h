@@ -23,10 +23,18 @@ enum row_window {
 };
 extern int64_t runtime_rows[ROW_WINDOWS][ROW_COUNT][ROW_SLOTS];
 
-// What the stubs add to the row of a thread: the address of ROW_LEFT or ROW_CLOSED; that of
-// ROW_CALLS; the way from there to the region, which is 0 in a child that was just forked.
-extern int64_t (*runtime_left_base)[ROW_SLOTS];
+// What the stubs add to the row of a thread: the addresses of ROW_CLOSED and ROW_CALLS, and
+extern int64_t (*runtime_closed_base)[ROW_SLOTS];
 extern int64_t (*runtime_count_base)[ROW_SLOTS];
+// the ways from there. The kernel zeroes them in a forked child, which so neither counts in its
+// parent's rows nor uses its parent's credits before the runtime has seen it.
+struct row_deltas {
+    int64_t count; // from ROW_CALLS to the region; 0: this process has no rows there
+    int64_t open;  // from ROW_CLOSED to ROW_LEFT; 0: rows are closed
+    char rest[4096 - 2 * sizeof(int64_t)];
+} __attribute__((aligned(4096)));
+extern struct row_deltas runtime_row_deltas;
+void rows_open(bool open);
 
 void rows_prepare(void);    // in a new program
 void rows_after_fork(void); // in a child that has no other threads yet

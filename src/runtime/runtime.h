@@ -24,7 +24,9 @@ struct runtime {
     struct process *process;
     uint64_t stack_top; // of the main thread
     bool armed;
-    bool out_of_room; // some function got no slot or no rules
+    bool out_of_room;      // some function got no slot or no rules
+    bool filtered;         // the target filters system calls: make none that can be done without
+    bool memory_is_shared; // a process or thread may use this memory that we were not told of
     const struct wire_rule *rules;
     const struct wire_instruction *code;
     uint64_t *row_counts; // of row 0, see rows.h; NULL: this program does without rows
@@ -41,8 +43,9 @@ struct runtime {
     char **arguments, **environment; // of the process at start
     const struct module_set *modules;
     const struct module *self;
-    struct module *program;              // the first of the loader's list
-    long (*clock)(int, void *);          // the vDSO's clock_gettime
+    struct module *program;     // the first of the loader's list
+    long (*clock)(int, void *); // the vDSO's clock_gettime
+    uint64_t stopped_clock;     // not 0: the time cannot be read any more, this was the last
     struct wire_cache_row *shared_rows;  // NULL: unwind rows are not shared between processes
     char invoked[64];                    // file name it was started under
     char program_path[WIRE_MODULE_PATH]; // read through program_path()

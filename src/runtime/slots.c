@@ -119,6 +119,13 @@ struct function *slot_make_function(struct stub_slot *slot)
     return function;
 }
 
+void slots_make_functions(void)
+{
+    for (uint32_t i = 0; i < slots_used; i++)
+        if (atomic_load(&runtime_slots[i].function) == &placeholder)
+            slot_make_function(&runtime_slots[i]);
+}
+
 struct function *slot_function(const struct stub_slot *slot)
 {
     struct function *function = atomic_load(&slot->function);

@@ -25,6 +25,7 @@ void *slot_replacement(const char *name, void *real, enum slot_rules rules,
                        const struct hook *hook);
 // A call comes through a slot whose function was not made yet. NULL: no rule is about it.
 struct function *slot_make_function(struct stub_slot *slot);
+void slots_make_functions(void); // all that were not made yet
 // Chooses the cheapest gate that lets no call of interest pass.
 void slot_refresh_gate(struct stub_slot *slot);
 void slots_refresh_gates(void);

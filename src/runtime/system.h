@@ -9,16 +9,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// If not NULL: where to tell, as 1 + its number, which system call is being made. Calls in which a
+// process may be killed for another reason than the call are left out.
+extern uint64_t *system_mark;
+#define SYSTEM_MAY_WAIT(number)                                                                    \
+    ((number) == __NR_futex || (number) == __NR_clock_nanosleep || (number) == __NR_tgkill ||      \
+     (number) == __NR_rt_tgsigqueueinfo)
+
 static inline long system_call(long number, long a, long b, long c, long d, long e, long f)
 {
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
     register long r9 __asm__("r9") = f;
     long result;
+    uint64_t *mark = system_mark;
+    if (__builtin_expect(mark != NULL, 0))
+        __atomic_store_n(mark, SYSTEM_MAY_WAIT(number) ? 0 : (uint64_t)number + 1,
+                         __ATOMIC_RELEASE);
     __asm__ volatile("syscall"
                      : "=a"(result)
                      : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                      : "rcx", "r11", "memory");
+    if (__builtin_expect(mark != NULL, 0))
+        __atomic_store_n(mark, 0, __ATOMIC_RELEASE);
     return result;
 }
 
@@ -91,6 +104,7 @@ void system_wake(uint32_t *word);
 void *system_map(long file, bool writable, uint64_t size);
 const void *system_map_file(const char *path, uint64_t *ret_size); // read-only
 
+void arena_reserve(void); // so that the next requests need no system call
 // Memory that lives as long as the process, zero at first; NULL when there is none. Not for hot
 // call_paths.
 void *arena_new(size_t size);

@@ -7,14 +7,17 @@
 #include "runtime/system.h"
 #include "wire/region.h"
 
+struct module;
+
 // ---- unwind.c ----
 
 // Registers a callee must save, as struct walk keeps them.
 enum { RBX, RBP, R12, R13, R14, R15, SAVED };
 
-#define ROW_VALID  1 // the rest holds
-#define ROW_END    2 // outermost frame
-#define ROW_SIGNAL 4 // the kernel's signal frame
+#define ROW_VALID   1 // the rest holds
+#define ROW_END     2 // outermost frame
+#define ROW_SIGNAL  4 // the kernel's signal frame
+#define ROW_GUESSED 8 // by the frame pointer: nothing describes the code
 
 #define ROW_ON_STACK SAVED // cfa_base: the stack pointer
 
@@ -62,6 +65,8 @@ static inline bool unwind_cached(uint64_t pc, struct row *ret_row)
     return atomic_load(&cached->pc) == pc;
 }
 
+// If a module's unwind table has no index, finds the table itself.
+void unwind_find_table(struct module *module);
 void unwind_forget(void); // a module is gone
 void unwind_renew(void);  // what depends on the rows must be computed again
 
@@ -71,7 +76,11 @@ struct walk {
     uint64_t registers[SAVED];
     uint64_t stack_low, stack_high; // memory that may be read directly
     bool exact;                     // pc is where the frame is, not where a call returns to
+    bool finished;                  // it ended because the stack does
 };
+
+// Frames that a condition is looked for in. Only a damaged stack has more.
+#define WALK_FRAMES (1u << 20)
 
 #define WALK_REACH (128u << 20) // the kernel keeps at least this much below the main stack
 
@@ -107,12 +116,13 @@ struct last_walk {
     const struct function *function;
     uint64_t occurrence, sp;
     uint64_t end;   // the last frame's CFA, if a zero below it ends the stack; else 0
-    bool ended;     // there are no frames further out
+    bool ended;     // there are no frames further out than the last step
     uint32_t first; // of `steps` in use
     // Of the call: part of `steps`, or `fresh` where the stack is not a simple one and only the pc
     // of each step holds.
     const struct walk_step *frames;
     uint32_t count;
+    bool whole; // there are no frames further out
     struct walk_step steps[LAST_WALK_STEPS];
     struct walk_step fresh[WIRE_FRAMES];
 };

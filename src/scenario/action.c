@@ -361,6 +361,10 @@ struct error *action_parse(struct parser *parser, struct actions *actions)
         actions->watch = true;
         return lexer_next(lexer);
     }
+    if (lexer_is_name(lexer, "observe")) {
+        actions->set |= WIRE_OBSERVE;
+        return lexer_next(lexer);
+    }
     if (lexer_is_name(lexer, "return"))
         TRY(lexer_next(lexer));
     return action_parse_value(parser, actions);
@@ -380,6 +384,29 @@ static struct error *check_errno_value(const struct actions *actions, const stru
                         failure, function, failure, value);
 }
 
+static bool is_callable(const struct pattern *pattern)
+{
+    const struct wire_traits *traits = wire_traits_find(pattern->name.chars);
+    return traits == NULL || !(traits->flags & WIRE_TRAIT_NOT_CALLABLE);
+}
+
+static struct error *check_observed(const struct actions *actions, const struct source *source,
+                                    size_t offset, const struct pattern *pattern)
+{
+    if (!(actions->set & WIRE_OBSERVE))
+        return NULL;
+    if (actions->watch || actions->set != WIRE_OBSERVE)
+        return source_error(source, offset,
+                            "'observe' lets the function return what it does, so no other action "
+                            "goes with it");
+    if (!is_callable(pattern))
+        return source_error(source, offset,
+                            "%s returns twice or never, or looks at its caller: it cannot be "
+                            "observed",
+                            pattern->name.chars);
+    return NULL;
+}
+
 static struct error *check_fate(const struct actions *actions, const struct source *source,
                                 const struct pattern *pattern)
 {
@@ -395,12 +422,31 @@ static struct error *check_fate(const struct actions *actions, const struct sour
                                 : "'skipped' does not call the function; say what it is to return: "
                                   "%s=-1/EIO, skipped",
                             function);
-    const struct wire_traits *traits = wire_traits_find(function);
-    if (performed && traits != NULL && traits->flags & WIRE_TRAIT_NOT_CALLABLE)
+    if (performed && !is_callable(pattern))
         return source_error(source, actions->performed_start,
                             "%s returns twice or never, or looks at its caller: it cannot be "
                             "'performed'",
                             function);
+    return NULL;
+}
+
+// A result that is not in the registers of an integer or a floating point number.
+static struct error *check_parts(const struct actions *actions, const struct source *source,
+                                 const struct pattern *pattern)
+{
+    const char *function = pattern->name.chars;
+    const struct wire_traits *traits = wire_traits_find(function);
+    if (traits == NULL || !(actions->set & WIRE_RETURN))
+        return NULL;
+    if (traits->flags & WIRE_TRAIT_IN_MEMORY)
+        return source_error(source, actions->value_start,
+                            "%s returns a structure in memory, not a value; let it be called and "
+                            "change its fields, or fail another function",
+                            function);
+    if (traits->flags & WIRE_TRAIT_COMPLEX_LONG && actions->value_kind != WIRE_VALUE_LONG_DOUBLE)
+        return source_error(source, actions->value_start,
+                            "%s returns complex long double; write its real part with L: %s=1.5L",
+                            function, function);
     return NULL;
 }
 
@@ -418,8 +464,10 @@ struct error *action_check(struct actions *actions, const struct source *source,
         return source_error(source, actions->value_start,
                             "with 'errno only' the call goes through, so it has no return value; "
                             "write VALUE/ERRNO for both");
+    TRY(check_observed(actions, source, offset, pattern));
     TRY(check_errno_value(actions, source, pattern));
     TRY(check_fate(actions, source, pattern));
+    TRY(check_parts(actions, source, pattern));
     if (!(actions->set & WIRE_SHORT))
         return NULL;
     if (actions->set & WIRE_RETURN)
@@ -479,6 +527,8 @@ struct error *action_print(const struct actions *actions, struct buffer *buffer)
     const char *comma = "";
     if (actions->watch)
         return buffer_printf(buffer, "watch");
+    if (actions->set & WIRE_OBSERVE)
+        return buffer_printf(buffer, "observe");
     if (actions->set & WIRE_RETURN) {
         TRY(buffer_printf(buffer, "%s", actions->value_text.chars));
         if (actions->set & WIRE_ERRNO)

@@ -134,7 +134,7 @@ static struct error *intern_query(struct parser *parser, const struct word *word
     return NULL;
 }
 
-static struct error *parse_frame(struct parser *parser, bool is_first, bool *last_was_gap)
+static struct error *parse_frame(struct parser *parser, uint32_t first, bool *last_was_gap)
 {
     struct word word;
     struct scenario *scenario = parser->scenario;
@@ -144,8 +144,11 @@ static struct error *parse_frame(struct parser *parser, bool is_first, bool *las
         return parser_error(parser, word.start,
                             "expected a frame: function, file.c:123, module+0x12, module: or "
                             "module:function");
-    if (is_gap && (is_first || *last_was_gap))
+    if (is_gap && (first == scenario->stack_items.count || *last_was_gap))
         return parser_error(parser, word.start, "'...' stands between two frames");
+    if (scenario->stack_items.count - first == WIRE_STACK_ITEMS)
+        return parser_error(parser, word.start, "a stack has at most %d frames and gaps",
+                            WIRE_STACK_ITEMS);
     uint32_t item = WIRE_STACK_GAP;
     if (!is_gap)
         TRY(intern_query(parser, &word, &item));
@@ -167,7 +170,7 @@ static struct error *parse_frames(struct parser *parser, struct expression *node
     size_t last_start;
     for (;;) {
         last_start = lexer->token.start;
-        TRY(parse_frame(parser, first == scenario->stack_items.count, &last_was_gap));
+        TRY(parse_frame(parser, first, &last_was_gap));
         if (lexer->token.kind != (enum token_kind)',')
             break;
         TRY(lexer_next(lexer));

@@ -26,6 +26,24 @@ const struct trigger_kind trigger_holding_mutex = {
     .compile = compile_mutex,
 };
 
+static struct error *compile_inside(struct codegen *codegen, const struct expression *node)
+{
+    return codegen_emit(codegen, node, 0, 1, (struct wire_instruction){.op = WIRE_OP_INSIDE});
+}
+
+const struct trigger_kind trigger_inside = {
+    .about =
+        {
+            .name = "inside",
+            .syntax = "inside",
+            .summary = "the thread is in a call that a rule observes",
+            .description = "True while this thread is in a call that another rule, with the action "
+                           "'observe', lets through: for all that this call calls.",
+            .example = "malloc=NULL/ENOMEM when inside and match == 2",
+        },
+    .compile = compile_inside,
+};
+
 // after(FUNCTION), after(FUNCTION, within: 3), after(FUNCTION, within: 3 calls)
 static struct error *parse_after(struct parser *parser, struct expression *node)
 {

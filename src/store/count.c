@@ -16,6 +16,9 @@ static const struct {
     {"component", COUNT_COMPONENT},
     {"program", COUNT_PROGRAM},
     {"suppressed", COUNT_SUPPRESSED},
+    {"caused", COUNT_CAUSED},
+    {"unproven", COUNT_UNPROVEN},
+    {"impossible", COUNT_IMPOSSIBLE},
     {"way", COUNT_WAY},
     {"damage", COUNT_DAMAGE},
 };

@@ -76,3 +76,18 @@ static const char *const damages[STORE_DAMAGES] = {
     [STORE_DAMAGE_MARK] = "mark",   [STORE_DAMAGE_HEADER] = "header",
 };
 const struct enum_names damage_names = {"damage of a trial", damages, STORE_DAMAGES};
+
+static const char *const bases[STORE_BASES] = {
+    [STORE_BASIS_SYSTEM] = "system",
+    [STORE_BASIS_CALLS] = "calls",
+    [STORE_BASIS_INPUT] = "input",
+};
+const struct enum_names basis_names = {"basis of a fault", bases, STORE_BASES};
+
+static const char *const proofs[STORE_PROOFS] = {
+    [STORE_PROOF_CERTAIN] = "certain",
+    [STORE_PROOF_CAUSED] = "caused",
+    [STORE_PROOF_UNPROVEN] = "unproven",
+    [STORE_PROOF_IMPOSSIBLE] = "impossible",
+};
+const struct enum_names proof_names = {"proof of a finding", proofs, STORE_PROOFS};

@@ -84,7 +84,26 @@ enum store_damage {
     STORE_DAMAGES
 };
 
+// Why a candidate's fault is believed to happen.
+enum store_basis {
+    STORE_BASIS_NONE,   // nobody asked: it was named by the user, or the injector has no opinion
+    STORE_BASIS_SYSTEM, // the system's own functions fail like this
+    STORE_BASIS_CALLS,  // guessed from code: it takes nothing but the failure of system functions
+    STORE_BASIS_INPUT,  // guessed from code: bytes that were read, arguments or state may decide
+    STORE_BASES
+};
+
+// Whether the fault of a finding can happen.
+enum store_proof {
+    STORE_PROOF_NONE,       // nobody asked
+    STORE_PROOF_CERTAIN,    // the system's own functions fail like this
+    STORE_PROOF_CAUSED,     // the failure of a system function causes it
+    STORE_PROOF_UNPROVEN,   // it could not be caused, but perhaps other things do
+    STORE_PROOF_IMPOSSIBLE, // all that could cause it was tried in vain
+    STORE_PROOFS
+};
+
 extern const struct enum_names state_names, stop_names, selection_names, remark_names,
-    outcome_names, artifact_names, way_names, damage_names;
+    outcome_names, artifact_names, way_names, damage_names, basis_names, proof_names;
 
 #endif

@@ -13,9 +13,10 @@
 #include <string.h>
 
 // Versions that introduced columns: for what older ones said in sentences; for damaged trials and
-// findings that were carried over.
+// findings that were carried over; for proofs.
 #define VERSION_WITH_FACTS  6
 #define VERSION_WITH_DAMAGE 7
+#define VERSION_WITH_PROOFS 9
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
@@ -121,6 +122,16 @@ static const struct {
     {VERSION_WITH_DAMAGE, &table_trial, "carried", "0"},
     {VERSION_WITH_DAMAGE, &table_finding, "carried", no_value},
     {VERSION_WITH_DAMAGE, &table_finding, "carried_s", no_value},
+    {VERSION_WITH_PROOFS, &table_candidate, "basis", no_value},
+    {VERSION_WITH_PROOFS, &table_trial, "proving", "0"},
+    {VERSION_WITH_PROOFS, &table_finding, "proof", no_value},
+    {VERSION_WITH_PROOFS, &table_finding, "proof_tries", "0"},
+    {VERSION_WITH_PROOFS, &table_finding, "proof_trial", no_value},
+    {VERSION_WITH_PROOFS, &table_finding, "proof_call", no_value},
+    {VERSION_WITH_PROOFS, &table_finding, "proof_error", no_value},
+    {VERSION_WITH_PROOFS, &table_finding, "proof_caller", no_value},
+    {VERSION_WITH_PROOFS, &table_finding, "proof_result", no_value},
+    {VERSION_WITH_PROOFS, &table_finding, "proof_lasting", "0"},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 

@@ -25,6 +25,12 @@ struct query_template {
             NULL, NULL                                                                             \
     }
 #define COUNT(expression, join) COUNT_WHERE(expression, join, "trial.confirmation = 0")
+#define COUNT_PROOF(proof)                                                                         \
+    COUNT_WHERE("candidate.type",                                                                  \
+                "JOIN candidate ON candidate.id = trial.candidate"                                 \
+                " JOIN finding ON finding.id = trial.finding"                                      \
+                " AND finding.suppressed IS NULL AND finding.proof = '" proof "'",                 \
+                "(trial.confirmation = 0 OR trial.carried = 1)")
 #define COUNT_CANDIDATES(column)                                                                   \
     COUNT("candidate." column, "JOIN candidate ON candidate.id = trial.candidate")
 
@@ -50,8 +56,17 @@ static const struct query_template queries[QUERIES] = {
     [UPDATE_FINDING] = {"UPDATE finding SET title = ?5, site = ?6, file = ?7, line = ?8,"
                         " stack = ?9, trial = ?10, command = ?12, confirmed = ?13,"
                         " suppressed = coalesce(?14, suppressed), severity = ?15,"
-                        " carried = ?16, carried_s = ?17 WHERE id = ?1",
+                        " carried = ?16, carried_s = ?17, proof = ?18, proof_tries = ?19,"
+                        " proof_trial = ?20, proof_call = ?21, proof_error = ?22,"
+                        " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25"
+                        " WHERE id = ?1",
                         NULL, NULL},
+    [PROVE_FINDING] = {"UPDATE finding SET command = coalesce(nullif(?12, ''), command), proof = "
+                       "?18, proof_tries = ?19,"
+                       " proof_trial = ?20, proof_call = ?21, proof_error = ?22,"
+                       " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25"
+                       " WHERE id = ?1",
+                       NULL, NULL},
     [CONFIRM_FINDING] = {"UPDATE finding SET confirmed = ?2 WHERE id = ?1", NULL, NULL},
     [SET_TRIAL_FINDING] = {"UPDATE trial SET finding = nullif(?2, 0) WHERE id = ?1", NULL, NULL},
     [NEWEST_CAMPAIGN] = SELECT(campaign, "ORDER BY id DESC LIMIT 1"),
@@ -66,10 +81,12 @@ static const struct query_template queries[QUERIES] = {
     [EACH_TRIAL] = SELECT(trial, "WHERE campaign = ?1 AND confirmation = 0 ORDER BY number"),
     [EACH_TRIAL_AND_CONFIRMATION] = SELECT(trial, "WHERE campaign = ?1 ORDER BY number, id"),
     [EACH_INJECTION] = SELECT(injection, "WHERE trial = ?1 ORDER BY id"),
-    [EACH_FINDING] = SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
-                                     " WHERE finding.campaign = ?1"
-                                     " ORDER BY finding.severity IS NOT 'critical',"
-                                     " verdict.severity, finding.trials DESC, finding.id"),
+    [EACH_FINDING] =
+        SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
+                        " WHERE finding.campaign = ?1"
+                        " ORDER BY finding.proof IS 'impossible', finding.proof IS 'unproven',"
+                        " finding.severity IS NOT 'critical',"
+                        " verdict.severity, finding.trials DESC, finding.id"),
     [SUPPRESS_FINDING] = {"UPDATE finding SET suppressed = ?2 WHERE id = ?1", NULL, NULL},
     [ADD_RECOVERY] = INSERT(recovery),
     [ADD_LINES] = INSERT(line_coverage),
@@ -92,6 +109,9 @@ static const struct query_template queries[QUERIES] = {
                             ""),
     [COUNT_WAY] = COUNT("trial.way", ""),
     [COUNT_DAMAGE] = COUNT("trial.damage", ""),
+    [COUNT_CAUSED] = COUNT_PROOF("caused"),
+    [COUNT_UNPROVEN] = COUNT_PROOF("unproven"),
+    [COUNT_IMPOSSIBLE] = COUNT_PROOF("impossible"),
     [COUNT_SUPPRESSED] = COUNT_WHERE("candidate.type",
                                      "JOIN candidate ON candidate.id = trial.candidate"
                                      " JOIN finding ON finding.id = trial.finding"

@@ -279,6 +279,23 @@ static const char deliberate[] =
     "PRAGMA writable_schema = ON;\n" ALLOW("trial")
         ALLOW("finding") "PRAGMA writable_schema = RESET;\n";
 
-const char *const schema_steps[] = {tables, views, stopped_by, measured,
-                                    ways,   facts, safety,     deliberate};
+// Whether the fault of a finding can happen.
+static const char proofs[] =
+    // Why the fault is believed to happen; NULL: nobody asked.
+    "ALTER TABLE candidate ADD COLUMN basis TEXT CHECK (basis IS NULL OR basis = 'system' OR\n"
+    "    basis = 'calls' OR basis = 'input');\n"
+    "ALTER TABLE trial ADD COLUMN proving INTEGER NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE finding ADD COLUMN proof TEXT CHECK (proof IS NULL OR proof = 'certain' OR\n"
+    "    proof = 'caused' OR proof = 'unproven' OR proof = 'impossible');\n"
+    "ALTER TABLE finding ADD COLUMN proof_tries INTEGER NOT NULL DEFAULT 0;\n"
+    // What causes it: a call, its error, the function that makes it, and what comes of it.
+    "ALTER TABLE finding ADD COLUMN proof_trial INTEGER;\n"
+    "ALTER TABLE finding ADD COLUMN proof_call TEXT;\n"
+    "ALTER TABLE finding ADD COLUMN proof_error TEXT;\n"
+    "ALTER TABLE finding ADD COLUMN proof_caller TEXT;\n"
+    "ALTER TABLE finding ADD COLUMN proof_result TEXT;\n"
+    "ALTER TABLE finding ADD COLUMN proof_lasting INTEGER NOT NULL DEFAULT 0;\n";
+
+const char *const schema_steps[] = {tables, views,  stopped_by, measured, ways,
+                                    facts,  safety, deliberate, proofs};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

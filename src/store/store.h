@@ -169,6 +169,7 @@ struct store_candidate {
     uint64_t content; // equal in other builds if the code around the call is equal; 0: not known
     // Its verdict in an earlier campaign, in place of a trial in this one; or NULL
     const char *carried;
+    enum store_basis basis;
 };
 _must_check_ struct error *store_add_candidate(struct store *store, struct store_candidate *row);
 // Sorted by number, only those above `after`, at most `limit` (0: all).
@@ -201,6 +202,7 @@ struct store_trial {
     // Of a long-lived server: the number of this fault in its life; 0: another kind of trial
     uint32_t round;
     bool carried; // ran in an earlier campaign, and was copied with its finding
+    bool proving; // ran to find out whether the fault of its finding can happen
 };
 struct store_injection {
     int64_t id, trial;
@@ -255,15 +257,28 @@ struct store_finding {
     // and no trial of this campaign shows it; or NULL. Its trials ran in that store.
     const char *carried;
     int64_t carried_s; // when the campaign began that ran them; seconds since 1970, or 0
+    enum store_proof proof;
+    unsigned proof_tries; // trials that were run for it
+    // Of STORE_PROOF_CAUSED; 0 or NULL: not known
+    int64_t proof_trial;      // that shows the finding, by its cause
+    const char *proof_call;   // that fails: "malloc"
+    const char *proof_error;  // with which error: "ENOMEM"
+    const char *proof_caller; // the function that makes that call
+    const char *proof_result; // what the function of the fault returns then, as in rules. Of
+                              // STORE_PROOF_IMPOSSIBLE: what it returns without any fault, too
+    bool proof_lasting;       // later calls must fail, too
 };
 // Finds the row with this campaign and cause and raises its `trials` by one, or adds it with
 // row->trials. Sets row->id, and sets row->trials (1: it is new) and row->trial to the stored
 // values. If the row existed, its other columns stay.
 _must_check_ struct error *store_add_finding(struct store *store, struct store_finding *row);
-// Updates title, site, file, line, stack, trial, command, confirmed, carried and carried_s of the
-// finding with row->id, because a simpler trial shows it.
+// Updates title, site, file, line, stack, trial, command, confirmed, carried, carried_s and all
+// about the proof of the finding with row->id, because a simpler trial shows it.
 _must_check_ struct error *store_update_finding(struct store *store,
                                                 const struct store_finding *row);
+// Updates command and all about the proof of the finding with row->id.
+_must_check_ struct error *store_prove_finding(struct store *store,
+                                               const struct store_finding *row);
 _must_check_ struct error *store_confirm_finding(struct store *store, int64_t id,
                                                  enum store_confirmed confirmed);
 // Hides the finding, or with NULL shows it again.
@@ -308,7 +323,8 @@ store_each_lines(struct store *store, int64_t campaign,
 
 // Trials per verdict, in groups: "type", "function", "module", "file", "component", "program",
 // "way", "damage" (NULL: one group for all). "suppressed" groups by type and counts only trials
-// that show suppressed findings, those that were carried over included.
+// that show suppressed findings, those that were carried over included; "caused", "unproven" and
+// "impossible" those that show other findings with that proof.
 struct store_count {
     const char *group;
     uint64_t verdicts[VERDICTS];

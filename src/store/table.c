@@ -84,6 +84,7 @@ static const struct column candidate_columns[] = {
     COLUMN(store_candidate, selected, KIND_FLAG),
     COLUMN(store_candidate, content, KIND_OPTIONAL_COUNT),
     COLUMN(store_candidate, carried, KIND_OPTIONAL_TEXT),
+    ENUM(store_candidate, basis, basis_names),
 };
 TABLE(candidate);
 
@@ -111,6 +112,7 @@ static const struct column trial_columns[] = {
     COLUMN(store_trial, round, KIND_OPTIONAL_NUMBER),
     ENUM(store_trial, damage, damage_names),
     COLUMN(store_trial, carried, KIND_FLAG),
+    COLUMN(store_trial, proving, KIND_FLAG),
 };
 TABLE(trial);
 
@@ -151,6 +153,14 @@ static const struct column finding_columns[] = {
     ENUM(store_finding, severity, severity_names),
     COLUMN(store_finding, carried, KIND_OPTIONAL_TEXT),
     COLUMN(store_finding, carried_s, KIND_KEY),
+    ENUM(store_finding, proof, proof_names),
+    COLUMN(store_finding, proof_tries, KIND_NUMBER),
+    COLUMN(store_finding, proof_trial, KIND_KEY),
+    COLUMN(store_finding, proof_call, KIND_OPTIONAL_TEXT),
+    COLUMN(store_finding, proof_error, KIND_OPTIONAL_TEXT),
+    COLUMN(store_finding, proof_caller, KIND_OPTIONAL_TEXT),
+    COLUMN(store_finding, proof_result, KIND_OPTIONAL_TEXT),
+    COLUMN(store_finding, proof_lasting, KIND_FLAG),
 };
 TABLE(finding);
 

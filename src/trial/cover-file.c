@@ -67,7 +67,8 @@ struct error *cover_copy_make(struct cover_copy *copy)
     if (copy->path != NULL && copy->owner == getpid())
         return NULL;
     cover_copy_close(copy);
-    TRY(region_file_make_shared(false, &copy->file, &copy->path, &copy->directory));
+    unsigned place = 0;
+    TRY(region_file_make_shared(false, &place, &copy->file, &copy->path, &copy->directory));
     copy->owner = getpid();
     // Nobody may write to it any more, but through our descriptor. A sandbox shows such a file
     // read-only, even to root.

@@ -8,16 +8,15 @@
 #include "base/file.h"
 #include "base/suggestion.h"
 #include "elf/object.h"
+#include "trial/escaped.h"
 #include "trial/function-alternatives.h"
 #include "trial/linkage.h"
-#include "trial/program.h"
+#include "trial/runtime-blame.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WARNED_PROGRAMS    20
-#define CHECKED_PROGRAMS   1000
 #define EXPLAINED_CLOSELY  50 // rules
 #define NAMED_ALTERNATIVES 4
 
@@ -262,54 +261,23 @@ static struct error *explain_missed(const struct wire_view *view, struct diagnos
     return NULL;
 }
 
-// Paths of programs in the journal's records, each once.
-struct program_list {
-    ARRAY(const char *) paths;
-};
-static void program_list_deinit(struct program_list *list)
-{
-    ARRAY_DEINIT(&list->paths);
-}
-
-static struct error *program_list_add(struct program_list *list, const char *path, bool *ret_new)
-{
-    *ret_new = false;
-    for (size_t i = 0; i < list->paths.count; i++)
-        if (strncmp(list->paths.items[i], path, WIRE_NOTE_TEXT) == 0)
-            return NULL;
-    if (list->paths.count == CHECKED_PROGRAMS)
-        return NULL;
-    const char **added = ARRAY_ADD(&list->paths);
-    if (added == NULL)
-        return error_no_memory();
-    *added = path;
-    *ret_new = true;
-    return NULL;
-}
-
 static struct error *warn_programs(const struct wire_view *view, struct diagnosis *diagnosis)
 {
-    _cleanup_(program_list_deinit) struct program_list seen = {0};
-    uint32_t warned = 0;
-    for (uint32_t i = 0; i < view->record_count && warned < WARNED_PROGRAMS; i++) {
-        const struct wire_record *record = &view->journal[i];
-        bool is_new = false;
-        if (record->state == WIRE_RECORD_COMPLETE && record->kind == WIRE_RECORD_EXEC)
-            TRY(program_list_add(&seen, record->text, &is_new));
-        if (!is_new)
-            continue;
-        char path[WIRE_NOTE_TEXT];
-        memcpy(path, record->text, sizeof path);
-        path[sizeof path - 1] = '\0';
-        _cleanup_free_ char *why = program_obstacle(path);
-        if (why == NULL)
-            continue;
-        warned++;
-        TRY(diagnosis_warn(diagnosis, "%s, started by %.*s (pid %u), was not intercepted: %s", path,
-                           (int)sizeof record->process_name, record->process_name, record->pid,
-                           why));
+    _cleanup_(escaped_programs_deinit) struct escaped_programs programs = {0};
+    TRY(escaped_programs_find(view, true, &programs));
+    for (size_t i = 0; i < programs.items.count; i++) {
+        _cleanup_free_ char *text = NULL;
+        TRY(escaped_program_text(&programs.items.items[i], &text));
+        TRY(diagnosis_warn(diagnosis, "%s", text));
     }
     return NULL;
+}
+
+static struct error *warn_runtime(const struct wire_view *view, struct diagnosis *diagnosis)
+{
+    _cleanup_free_ char *text = NULL;
+    TRY(runtime_blame(view, &text));
+    return text != NULL ? diagnosis_warn(diagnosis, "%s", text) : NULL;
 }
 
 struct error *diagnosis_make(const struct wire_view *view, struct diagnosis *ret_diagnosis)
@@ -324,6 +292,8 @@ struct error *diagnosis_make(const struct wire_view *view, struct diagnosis *ret
         error = explain_missed(view, &diagnosis);
     if (error == NULL)
         error = warn_programs(view, &diagnosis);
+    if (error == NULL)
+        error = warn_runtime(view, &diagnosis);
     if (error != NULL)
         diagnosis_deinit(&diagnosis);
     else

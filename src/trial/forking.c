@@ -198,6 +198,7 @@ void forking_go_on(struct forking *forking)
     map->processes = snapshot->processes;
     map->forks = snapshot->forks;
     memcpy(map->execs, snapshot->execs, sizeof snapshot->execs);
+    memset(map->own_calls, 0, sizeof map->own_calls);
     region_start(region, map->start_ns + (clock_ns() - snapshot->taken_ns));
     answer(forking, WIRE_FORK_NONE);
 }
@@ -216,6 +217,7 @@ bool forking_suits(const struct wire_plan *plan, uint32_t rule)
         case WIRE_OP_NEW_STACK:
         case WIRE_OP_HOLDING_MUTEX:
         case WIRE_OP_AFTER:
+        case WIRE_OP_INSIDE:
         case WIRE_OP_TIME:
         case WIRE_OP_REMOTE:
         case WIRE_OP_PLUGIN:

@@ -33,6 +33,8 @@ static const char *obstacle(const struct elf_facts *facts)
         return "it is a program for another machine; only 64-bit x86 programs can be intercepted";
     if (facts->go_program && facts->static_program)
         return "it is a Go program, which calls the kernel without any library";
+    if (facts->interpreter != NULL && strstr(facts->interpreter, "ld-musl") != NULL)
+        return "its loader is that of musl; the runtime needs glibc's";
     if (facts->static_program)
         return "it is statically linked, so its library calls cannot be intercepted; link it "
                "dynamically";

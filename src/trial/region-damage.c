@@ -69,6 +69,8 @@ static bool record_is_possible(const struct wire_view *view, const struct wire_r
         return record->note < WIRE_NOTES;
     case WIRE_RECORD_CRASH:
         return record->frame_count <= WIRE_FRAMES && record->error > 0 && record->error <= 64;
+    case WIRE_RECORD_RESULT:
+        return record->rule < view->rule_count;
     default:
         return record->kind == WIRE_RECORD_EXEC;
     }

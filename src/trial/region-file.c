@@ -56,19 +56,20 @@ static struct error *make_in(const char *parent, int *ret_file, char **ret_path,
     return error_from_errno(code, "cannot make %s", path);
 }
 
-struct error *region_file_make_shared(bool sweep, int *ret_file, char **ret_path,
+struct error *region_file_make_shared(bool sweep, unsigned *place, int *ret_file, char **ret_path,
                                       char **ret_directory)
 {
     const char *temporary = getenv("TMPDIR");
-    const char *parents[] = {"/dev/shm", temporary, "/tmp"};
+    const char *parents[REGION_FILE_PLACES] = {"/dev/shm", temporary, "/tmp"};
     struct error *first = NULL;
-    for (size_t i = 0; i < sizeof parents / sizeof *parents; i++) {
+    for (unsigned i = *place; i < REGION_FILE_PLACES; i++) {
         if (parents[i] == NULL || parents[i][0] != '/')
             continue;
         if (sweep)
             region_sweep(parents[i], UINT_MAX);
         struct error *error = make_in(parents[i], ret_file, ret_path, ret_directory);
         if (error == NULL) {
+            *place = i + 1;
             error_free(first);
             return NULL;
         }
@@ -77,7 +78,7 @@ struct error *region_file_make_shared(bool sweep, int *ret_file, char **ret_path
         else
             error_free(error);
     }
-    return first;
+    return first != NULL ? first : error_new("there is no directory for shared memory");
 }
 
 // Whether a controller holds the file, perhaps one in another process namespace.

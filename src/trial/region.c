@@ -218,18 +218,45 @@ static struct error *region_map(struct region *region, const struct region_optio
     return NULL;
 }
 
+// In /dev/shm or, if it is missing or full, elsewhere. The first place's error is what is told.
+static struct error *make_shared(const struct region_options *options, bool sweep,
+                                 struct region *region)
+{
+    struct error *first = NULL;
+    for (unsigned place = 0; place < REGION_FILE_PLACES;) {
+        struct error *error = region_file_make_shared(sweep, &place, &region->file, &region->path,
+                                                      &region->directory);
+        bool made = error == NULL;
+        if (made)
+            error = region_map(region, options);
+        if (error == NULL) {
+            error_free(first);
+            return NULL;
+        }
+        region_close(region);
+        if (first == NULL)
+            first = error;
+        else
+            error_free(error);
+        if (!made)
+            break;
+    }
+    return first;
+}
+
 static struct error *create(const struct region_options *options, bool sweep,
                             struct region *ret_region)
 {
     struct region region = {.file = -1};
     struct error *error;
-    if (options->journal_path != NULL)
+    if (options->journal_path == NULL) {
+        error = make_shared(options, sweep, &region);
+    } else {
         error = region_file_make_journal(options->journal_path, &region.file, &region.path,
                                          &region.temporary);
-    else
-        error = region_file_make_shared(sweep, &region.file, &region.path, &region.directory);
-    if (error == NULL)
-        error = region_map(&region, options);
+        if (error == NULL)
+            error = region_map(&region, options);
+    }
     // A journal gets its name only now, so that a run that cannot start leaves an older one alone.
     if (error == NULL && region.temporary != NULL) {
         if (rename(region.temporary, region.path) < 0)
@@ -368,6 +395,12 @@ void region_restore(const struct region *region, struct wire_region *bytes)
     header.journal_head = bytes->journal_head;
     header.stack_set_lost = bytes->stack_set_lost;
     memcpy(header.process_numbers, bytes->process_numbers, sizeof header.process_numbers);
+    memcpy(header.own_calls, bytes->own_calls, sizeof header.own_calls);
+    header.filters = bytes->filters;
+    memcpy(header.pending, bytes->pending, sizeof header.pending);
+    memcpy(header.pending_limits, bytes->pending_limits, sizeof header.pending_limits);
+    memcpy(header.attached, bytes->attached, sizeof header.attached);
+    memcpy(header.exec_records, bytes->exec_records, sizeof header.exec_records);
     memcpy(header.execs, bytes->execs, sizeof header.execs);
     // Leaves `fork` alone: a workload that forks may be about to wait on a word in it, which must
     // not change even for a moment.

@@ -105,6 +105,7 @@ static struct error *prepare_region(struct runtime_session *session,
         .options = (options->catch_crashes ? WIRE_CATCH_CRASHES : 0u) |
                    (options->record_calls || options->record_stacks ? WIRE_RECORD_CALLS : 0u) |
                    (options->record_stacks ? WIRE_RECORD_STACKS : 0u) |
+                   (options->record_inside ? WIRE_RECORD_INSIDE : 0u) |
                    (options->forks ? WIRE_FORKS : 0u),
         .coverage = options->coverage != NULL ? session->copied.path : NULL,
         .marks = options->coverage != NULL ? cover_file_marks(options->coverage) : 0,

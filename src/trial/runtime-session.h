@@ -25,6 +25,7 @@ struct runtime_session_options {
     bool catch_crashes;       // fatal signals leave a WIRE_RECORD_CRASH with the stack
     bool record_calls;        // count calls of the scenario's functions by process and site
     bool record_stacks;       // and by stack, see trial/calls.h
+    bool record_inside;       // with record_calls: only those inside observed calls
     const struct cover_file *coverage; // or NULL; lives as long as this trial
     bool forks; // where a rule fires, the workload forks: runtime_session_forking()
     // For a single trial.

@@ -135,7 +135,8 @@ static inline int wire_check_hash(const struct wire_checked *checked)
 static inline int wire_check_pops(unsigned op)
 {
     if (op <= WIRE_OP_NEW_STACK || op == WIRE_OP_ARGUMENT || op == WIRE_OP_VARIABLE ||
-        (op >= WIRE_OP_HOLDING_MUTEX && op <= WIRE_OP_PLUGIN) || op == WIRE_OP_MATCH)
+        (op >= WIRE_OP_HOLDING_MUTEX && op <= WIRE_OP_PLUGIN) || op == WIRE_OP_MATCH ||
+        op == WIRE_OP_INSIDE)
         return 0;
     if ((op >= WIRE_OP_ARGUMENT_TEXT && op <= WIRE_OP_PATH) ||
         (op >= WIRE_OP_NOT && op <= WIRE_OP_COMPLEMENT) || op == WIRE_OP_BOOLEAN)
@@ -245,7 +246,7 @@ static inline int wire_check_code(const struct wire_checked *checked, struct wir
 static inline int wire_check_rule(const struct wire_plan *plan, const struct wire_rule *rule)
 {
     const uint32_t known = WIRE_RETURN | WIRE_ERRNO | WIRE_DELAY | WIRE_SIGNAL | WIRE_SHORT |
-                           WIRE_OUT | WIRE_PERFORMED | WIRE_SKIPPED;
+                           WIRE_OUT | WIRE_PERFORMED | WIRE_SKIPPED | WIRE_OBSERVE;
     const uint32_t returning = WIRE_PERFORMED | WIRE_SKIPPED;
     if (rule->text >= plan->strings.count || rule->condition >= plan->strings.count ||
         (rule->actions & ~known) != 0 || rule->value_kind > WIRE_VALUE_LONG_DOUBLE ||
@@ -256,6 +257,8 @@ static inline int wire_check_rule(const struct wire_plan *plan, const struct wir
     if ((rule->actions & WIRE_SIGNAL) != 0 && rule->signal == 0)
         return 0;
     if ((rule->actions & WIRE_SHORT) != 0 && (rule->actions & WIRE_RETURN) != 0)
+        return 0;
+    if ((rule->actions & WIRE_OBSERVE) != 0 && rule->actions != WIRE_OBSERVE)
         return 0;
     if ((rule->actions & returning) == returning ||
         ((rule->actions & returning) != 0 && (rule->actions & WIRE_RETURN) == 0))
@@ -299,6 +302,7 @@ static inline int wire_check_stacks(const struct wire_checked *checked)
     const uint32_t *items = WIRE_CHECK_ARRAY(checked, uint32_t, stack_items);
     for (uint32_t i = 0; i < plan->stacks.count; i++)
         if (stacks[i].anchored > 1 || stacks[i].items.count == 0 ||
+            stacks[i].items.count > WIRE_STACK_ITEMS ||
             !wire_check_slice(stacks[i].items, plan->stack_items.count) ||
             items[stacks[i].items.offset] == WIRE_STACK_GAP ||
             items[stacks[i].items.offset + stacks[i].items.count - 1] == WIRE_STACK_GAP)

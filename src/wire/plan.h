@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define WIRE_PLAN_MAGIC  0x4c50524fu // "ORPL"
-#define WIRE_VERSION     14u
+#define WIRE_VERSION     15u
 #define WIRE_NONE        0xffffffffu
 #define WIRE_STACK_DEPTH 32 // values an expression may hold at once; the compiler checks
 #define WIRE_AFTER_MAX   32 // after() instances in one plan
@@ -90,6 +90,9 @@ enum wire_action {
     // In records only: what was done to the FILE.
     WIRE_STREAM_ERROR = 1 << 8, // its error indicator was set
     WIRE_STREAM_END = 1 << 9,   // its end-of-file indicator was set
+    // Call the original and return what it returns. What comes back is recorded
+    // (WIRE_RECORD_RESULT); calls that the thread makes meanwhile are inside (WIRE_OP_INSIDE).
+    WIRE_OBSERVE = 1 << 10,
 };
 
 enum wire_value {
@@ -135,7 +138,8 @@ struct wire_out {
     uint64_t offset; // added to the pointer
 };
 
-#define WIRE_STACK_GAP 0xfffffffeu
+#define WIRE_STACK_GAP   0xfffffffeu
+#define WIRE_STACK_ITEMS 63 // frames and gaps of one stack
 
 // A sequence of frames, innermost first. Adjacent items are adjacent frames unless a gap stands
 // between them.
@@ -240,8 +244,9 @@ enum wire_op {
     WIRE_OP_JUMP_IF_FALSE, // b: code index (absolute in plan.code) after the current one; if the
                            // top is 0 jump and keep it, else pop it
     WIRE_OP_JUMP_IF_TRUE,  // likewise for not 0
-    WIRE_OP_MATCH, // push how often this rule's evaluation has come to this instruction in this
-                   // process, this time included
+    WIRE_OP_MATCH,  // push how often this rule's evaluation has come to this instruction in this
+                    // process, this time included
+    WIRE_OP_INSIDE, // push 1 if the thread is in a call that a rule observes
     WIRE_OP_COUNT_OF_OPS
 };
 

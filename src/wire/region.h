@@ -20,6 +20,8 @@
 #define WIRE_INHERITED_SOCKETS 16
 #define WIRE_REMOTES           32
 #define WIRE_EXECS             128   // programs noted as started
+#define WIRE_PENDING           256   // processes in which the runtime is yet to start
+#define WIRE_ATTACHED          8192  // bits for processes in which it has started
 #define WIRE_PROCESSES         512   // remembered process numbers
 #define WIRE_STACK_SET         65536 // entries of the set of remembered stacks; 0 = free entry
 #define WIRE_FRAMES            48    // frames of a stack in the journal
@@ -121,6 +123,17 @@ struct wire_region {
     uint64_t journal_head;   // records asked for; those above the capacity are lost, but counted
     uint64_t stack_set_lost; // stacks that found no room in the set
     uint64_t process_numbers[WIRE_PROCESSES]; // pid << 32 | number, at pid % WIRE_PROCESSES
+    // Of the processes in `process_numbers`: 1 + the number of the system call that the runtime is
+    // making in one that filters its own system calls; 0: none.
+    uint64_t own_calls[WIRE_PROCESSES];
+    uint32_t filters; // enum wire_filter bits: what processes have installed
+    uint32_t reserved;
+    uint64_t pending[WIRE_PENDING]; // WIRE_PENDING_ENTRY(); 0: free
+    // Of their processes, the limits of the stack (soft, hard) if they were raised for the start;
+    // or 0 and 1 + the personality, if that was changed.
+    uint64_t pending_limits[WIRE_PENDING][2];
+    uint64_t attached[WIRE_ATTACHED / 64];
+    uint32_t exec_records[WIRE_EXECS]; // 1 + the record of the program in `execs`; 0: none yet
     uint64_t execs[WIRE_EXECS]; // hashes of the programs in WIRE_RECORD_EXEC records; 0 = free
     struct wire_fork fork;
     // Written by the controller, for later readers of the file.
@@ -136,11 +149,36 @@ struct wire_region {
     uint64_t inherited_sockets[WIRE_INHERITED_SOCKETS];
 };
 
+// A program was started and the runtime has not started in it: its pid, why that may be, and its
+// record in the journal.
+#define WIRE_PENDING_ENTRY(pid, obstacle, record)                                                  \
+    ((uint64_t)(pid) << 32 | (uint64_t)(obstacle) << 28 | ((record)&0xfffffffu))
+#define WIRE_PENDING_PID(entry)      ((uint32_t)((entry) >> 32))
+#define WIRE_PENDING_OBSTACLE(entry) ((uint32_t)((entry) >> 28 & 0xf))
+#define WIRE_PENDING_RECORD(entry)   ((uint32_t)((entry)&0xfffffffu))
+
+enum wire_obstacle { // why the runtime cannot start in a program, as its starter saw it
+    WIRE_OBSTACLE_NONE,
+    WIRE_OBSTACLE_PRIVILEGES, // the starter has two users or groups: the loader ignores LD_PRELOAD
+    WIRE_OBSTACLE_RUNTIME,    // the runtime's file cannot be read
+    WIRE_OBSTACLE_REGION,     // nor, here, that of the region
+    WIRE_OBSTACLE_STACK,      // the stack is limited to less than the loader may need
+    WIRE_OBSTACLES
+};
+
+enum wire_filter { // of system calls, as the C library was asked for them
+    WIRE_FILTER_PROGRAM = 1 << 0,
+    WIRE_FILTER_STRICT = 1 << 1,
+};
+
 enum wire_option {
     WIRE_CATCH_CRASHES = 1 << 0, // fatal signals leave a WIRE_RECORD_CRASH
     WIRE_RECORD_CALLS = 1 << 1,  // count calls by process and site
     WIRE_RECORD_STACKS = 1 << 2, // and by stack
     WIRE_FORKS = 1 << 3,         // where a rule fires, fork: see struct wire_fork
+    // Of calls, count only those inside an observed call. A row's `first` is then the number of the
+    // function's call among them, and `stack` the number of the row.
+    WIRE_RECORD_INSIDE = 1 << 4,
 };
 
 enum wire_outcome {
@@ -153,9 +191,11 @@ enum wire_outcome {
 struct wire_rule_state {
     uint64_t reached; // calls that got as far as this rule's function, besides those in wire_counts
     uint64_t fired;
-    uint32_t once;      // 1: a rule with `once` has fired
-    uint32_t uncounted; // not 0: there may have been more calls. Processes that have not yet added
-                        // theirs, and calls of threads that had no row
+    uint32_t once;       // 1: a rule with `once` has fired
+    uint32_t unfinished; // checks whose walk of the stack ended before the stack did, in vain
+    uint32_t uncounted;  // not 0: there may have been more calls. Processes that have not yet added
+                         // theirs, and calls of threads that had no row
+    uint32_t reserved;
 };
 
 struct wire_pattern_state {
@@ -174,7 +214,7 @@ enum wire_module_state { // a futex word
 
 struct wire_module {
     uint32_t state;
-    uint32_t reserved;
+    uint32_t waiters;     // 1: a process waits for the end of WIRE_MODULE_CLAIMED
     uint64_t fingerprint; // wire_fingerprint() of its program headers
     uint64_t resolution;  // offset of struct wire_resolution
     uint64_t reserved2;
@@ -267,6 +307,9 @@ enum wire_record_kind {
     WIRE_RECORD_NOTE,
     WIRE_RECORD_EXEC,  // a process is about to exec the program in `text`; once per program
     WIRE_RECORD_CRASH, // a process is dying of a signal; at most one per process and program
+    // An observed call came back: value[0] is its result, error what errno was then, arguments what
+    // the first word behind each argument was. Bit i of `actions`: that word was changed.
+    WIRE_RECORD_RESULT,
 };
 
 enum wire_crash {              // bits in `actions` of a crash
@@ -293,7 +336,14 @@ enum wire_note {
     WIRE_NOTE_NOT_ATTACHED,       // text: program; started by another user without the region
     WIRE_NOTE_SIGNAL_LIMITED,     // text: a call; its signal reached processes of the trial alone
     WIRE_NOTE_SIGNAL_REFUSED,     // text: a call; its signal was not sent to anybody
+    WIRE_NOTE_NAMESPACE,          // text: library; loaded where calls are not intercepted
     WIRE_NOTES
+};
+
+enum wire_cut {         // whether the frames of a record are all of the stack
+    WIRE_CUT_NOT,       // they are
+    WIRE_CUT_FULL,      // there are more than the record has room for
+    WIRE_CUT_UNFINISHED // nothing tells how to go on from the last one
 };
 
 struct wire_record {
@@ -317,7 +367,7 @@ struct wire_record {
             char strings[WIRE_CAPTURED_STRINGS][WIRE_CAPTURED_SIZE]; // of the first C-string
                                                                      // arguments, in order
             uint32_t library;             // module table index of the function's library
-            uint32_t frames_cut;          // 1: the stack had more frames
+            uint32_t frames_cut;          // enum wire_cut
             uint64_t frames[WIRE_FRAMES]; // [0] is the call site: return addresses; of a crash
                                           // [0] is the instruction itself
         };
@@ -361,6 +411,9 @@ struct wire_counts {
 #define WIRE_COUNT_ENDED (1ull << 62)
 
 #define WIRE_KIND_LOOKED 0x8000u
+// Of rules that only watch, and have a condition: it held at a call, it did not.
+#define WIRE_KIND_HELD     0x4000u
+#define WIRE_KIND_NOT_HELD 0x2000u
 
 // The calls of the plan's functions, by process, function, site and maybe stack. What all processes
 // look at stands together: the kernel maps the neighbours of a page that is read.

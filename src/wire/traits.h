@@ -18,6 +18,9 @@ enum wire_trait {
     WIRE_TRAIT_DROPS_BUFFER = 1 << 4, // argument 1 is a FILE; an errno means its buffer is lost
     WIRE_TRAIT_CONNECTION = 1 << 5,   // argument 1 is a descriptor; an errno like ECONNRESET means
                                       // that its connection is gone
+    WIRE_TRAIT_COMPLEX_LONG = 1 << 6, // returns complex long double: st(0) and st(1)
+    WIRE_TRAIT_IN_MEMORY = 1 << 7,    // returns a structure where its caller says; argument 1 is
+                                      // the place
 };
 
 // In place of an argument's number: a standard stream, which is no argument.
@@ -67,9 +70,28 @@ static const struct wire_traits wire_traits_table[] = {
     {"_exit", 0, WIRE_TRAIT_NOT_CALLABLE},
     {"_setjmp", 0, WIRE_TRAIT_NOT_CALLABLE},
     {"abort", 0, WIRE_TRAIT_NOT_CALLABLE},
+    {"cacoshl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"cacosl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"casinhl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"casinl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"catanhl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"catanl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"ccoshl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"ccosl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"cexpl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"clog10l", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"clogl", 0, WIRE_TRAIT_COMPLEX_LONG},
     {"clone", 0, WIRE_TRAIT_NOT_CALLABLE},
     {"close", 0, WIRE_TRAIT_RELEASES},
     {"closedir", 0, WIRE_TRAIT_RELEASES},
+    {"conjl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"cpowl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"cprojl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"csinhl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"csinl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"csqrtl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"ctanhl", 0, WIRE_TRAIT_COMPLEX_LONG},
+    {"ctanl", 0, WIRE_TRAIT_COMPLEX_LONG},
     {"dlmopen", 0, WIRE_TRAIT_NOT_CALLABLE},
     {"dlopen", 0, WIRE_TRAIT_NOT_CALLABLE},
     {"dlsym", 0, WIRE_TRAIT_NOT_CALLABLE},
@@ -120,6 +142,8 @@ static const struct wire_traits wire_traits_table[] = {
     {"gzclose_r", 0, WIRE_TRAIT_RELEASES},
     {"gzclose_w", 0, WIRE_TRAIT_RELEASES},
     {"longjmp", 0, WIRE_TRAIT_NOT_CALLABLE},
+    {"mallinfo", 0, WIRE_TRAIT_IN_MEMORY},
+    {"mallinfo2", 0, WIRE_TRAIT_IN_MEMORY},
     {"pclose", 0, WIRE_TRAIT_RELEASES},
     {"printf", WIRE_TRAITS_STDOUT, 0},
     {"pthread_exit", 0, WIRE_TRAIT_NOT_CALLABLE},

@@ -223,6 +223,18 @@ APART int uses_converted(const char *text)
 
 // ---- elsewhere ----
 
+APART int take_many(int a, int b, int c, int d, int e, int f, const char *seventh)
+{
+    sink = a + b + c + d + e + f;
+    return seventh != NULL ? step(1) : step(2);
+}
+APART int passes_seventh(size_t size)
+{
+    char *p = malloc(size);
+    step(1);
+    return take_many(1, 2, 3, 4, 5, 6, p);
+}
+
 APART void keeps(struct thing *thing, const char *name)
 {
     thing->descriptor = open(name, O_RDONLY);

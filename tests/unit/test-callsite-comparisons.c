@@ -28,6 +28,9 @@ static const struct row rows[] = {
     {"logged", "open", SITE_UNKNOWN, SITE_PASSED, SITE_CHECK_NONE},
 };
 
+// clang may store the argument instead of pushing it.
+static const struct row seventh = {"passes_seventh", "malloc", SITE_UNKNOWN, -1, SITE_CHECK_NONE};
+
 // What these call returns no failure.
 static const char *const without_sites[] = {"calls_notes", "uses_must", "uses_converted",
                                             "asks_pid"};
@@ -39,6 +42,8 @@ static unsigned check_with(const char *compiler, const char *directory)
     compile_and_look("callsite-comparisons.c", compiler, directory, &looking);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         wrong += check_row(&looking, compiler, &rows[i]);
+    if (strstr(compiler, "gcc") != NULL)
+        wrong += check_row(&looking, compiler, &seventh);
     for (size_t i = 0; i < looking.sites.items.count; i++)
         for (size_t k = 0; k < sizeof without_sites / sizeof *without_sites; k++)
             if (is_named(&looking, looking.sites.items.items[i].function, without_sites[k])) {

@@ -37,6 +37,18 @@ static struct engine_result example(void)
     result.observation.crash_signal = 11;
     result.observation.crash_in_command = true;
     result.observation.note = strdup("note");
+    struct observed_call *observed = &result.observation.observed;
+    *observed = (struct observed_call){
+        .began = true, .returned = true, .result = -3, .error = 12, .changed = 2};
+    struct inner_call *call = ARRAY_ADD(&observed->calls);
+    *call = (struct inner_call){.function = strdup("malloc"),
+                                .module = strdup("/lib/a.so"),
+                                .offset = 0x99,
+                                .first = 3,
+                                .count = 4,
+                                .order = 5};
+    int64_t *value = ARRAY_ADD(&observed->results);
+    *value = -3;
     for (int i = 0; i < 2; i++) {
         struct injection *injection = ARRAY_ADD(&result.observation.injections);
         injection->fault = strdup("read=-1/EIO");
@@ -99,6 +111,16 @@ static void test_result(void **state)
     assert_int_equal(got.observation.injections.items[1].occurrence, 2);
     assert_int_equal(got.observation.injections.items[1].signal, 15);
     assert_null(got.observation.injections.items[1].symbol);
+    const struct observed_call *observed = &got.observation.observed;
+    assert_true(observed->began && observed->returned && !observed->lost);
+    assert_int_equal(observed->result, -3);
+    assert_int_equal(observed->error, 12);
+    assert_int_equal(observed->changed, 2);
+    assert_int_equal(observed->calls.count, 1);
+    assert_string_equal(observed->calls.items[0].function, "malloc");
+    assert_null(observed->calls.items[0].symbol);
+    assert_int_equal(observed->calls.items[0].order, 5);
+    assert_int_equal(observed->results.count, 1);
     engine_result_deinit(&got);
     engine_result_deinit(&result);
     buffer_deinit(&text);

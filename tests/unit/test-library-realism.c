@@ -2,12 +2,14 @@
 // Tests the table of realistic errors: it is sorted, its errors exist, and it agrees with the table
 // of prototypes.
 #include "injectors/library/realism.h"
+#include "scenario/scenario.h"
 #include "scenario/tables.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -94,12 +96,40 @@ static void test_names(void **state)
     assert_false(realism_is_system("/lib/x86_64-linux-gnu/libcrypto.so.3"));
 }
 
+// An error with a condition has one, and the condition is one of the language of rules.
+static void test_conditions(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < realism_count(); i++) {
+        const struct realism *row = realism_at(i);
+        const char *list = row->errors, *condition = realism_condition(row);
+        struct realism_error error;
+        bool any = false;
+        while (realism_next(&list, &error))
+            any |= error.need == REALISM_CONDITION;
+        assert_int_equal(any, condition != NULL);
+        if (condition == NULL)
+            continue;
+        char rule[128];
+        struct scenario *scenario = NULL;
+        assert_null(scenario_new(&scenario));
+        snprintf(rule, sizeof rule, "%s watch when %s", row->name, condition);
+        assert_null(scenario_add_spec(scenario, rule));
+        scenario_free(scenario);
+        char text[REALISM_CONDITION_SIZE];
+        assert_true(realism_put_condition(row, REALISM_CONDITION, 0, text));
+        assert_string_equal(text, condition);
+    }
+    assert_string_equal(realism_condition(realism_find("pthread_setspecific")), "arg(1) >= 32");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_impossible),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_conditions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

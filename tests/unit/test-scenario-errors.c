@@ -63,6 +63,11 @@ static const struct {
     {"read=0,out(1)", 14, "expected '=' after 'out(...)', but the text ends here"},
     {"read=out(1)=1,out(1)=1,out(1)=1,out(1)=1,out(1)=1,out(1)=1,out(1)=1,out(1)=1,out(1)=1", 78,
      "a rule can set at most 8 output parameters"},
+    {"read=observe, -1", 6,
+     "'observe' lets the function return what it does, so no other action goes "
+     "with it"},
+    {"fork=observe", 6,
+     "fork returns twice or never, or looks at its caller: it cannot be observed"},
     {"read=watch, -1", 6, "'watch' injects nothing, so no other action goes with it"},
     {"read=-1 whne count == 1", 9, "expected ',', 'when' or the end of the rule, found 'whne'"},
     {"read=-1 when", 13, "expected a condition or a value, but the text ends here"},

@@ -197,6 +197,42 @@ static enum wire_damage damage_of(const struct region *region)
     return view.damage;
 }
 
+// Rows of calls are added to the rules of their patterns, once; nonsense in them is left out.
+static void calls_in_rows_reach_their_rules(void **state)
+{
+    struct region region;
+    struct wire_record *records;
+    struct wire_rule_state *rules = fill(&region, &records);
+    struct wire_counts *counts = (struct wire_counts *)((char *)region.map + region.layout.counts);
+    counts->used = 2;
+    counts->counts[1][0] = 30;
+    counts->counts[2][7] = 4;
+    counts->counts[2][8] = 500;
+    counts->counts[2][9] = 6000;
+    counts->counts[0][0] = counts->counts[3][0] = 70000; // nobody's rows
+    counts->functions[1][0].patterns[0] = 1;
+    counts->functions[2][7].patterns[0] = 1;
+    counts->functions[2][7].patterns[1] = 2;
+    counts->functions[2][9].patterns[0] = 3; // there are two
+    counts->functions[3][0].patterns[0] = 1;
+    struct region_copy copy;
+    must(region_copy_take(&region, &copy));
+    assert_int_equal(copy.view.rule_states[0].reached, 2 + 30 + 4);
+    assert_int_equal(copy.view.rule_states[1].reached, 4);
+    region_copy_close(&copy);
+    assert_int_equal(rules[0].reached, 2);
+    counts->used = UINT32_MAX;
+    for (int i = 0; i < 2; i++) {
+        region_add_counts(region.map, region.layout.arena, counts);
+        assert_int_equal(rules[0].reached, 2 + 30 + 4 + 70000);
+    }
+    region.map->magic++;
+    counts->counts[1][0] = 1;
+    region_add_counts(region.map, region.layout.arena, counts);
+    assert_int_equal(rules[0].reached, 2 + 30 + 4 + 70000);
+    region_close(&region);
+}
+
 static void impossible_numbers_are_damage(void **state)
 {
     struct region region;
@@ -426,6 +462,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_room_is_said, enter_scratch, leave_scratch),
         cmocka_unit_test_setup_teardown(a_journal_can_be_read_back, enter_scratch, leave_scratch),
         cmocka_unit_test(crashes_find_room_in_a_full_journal),
+        cmocka_unit_test(calls_in_rows_reach_their_rules),
         cmocka_unit_test(impossible_numbers_are_damage),
         cmocka_unit_test_setup_teardown(an_older_journal_stays_whole_for_its_readers, enter_scratch,
                                         leave_scratch),

@@ -8,6 +8,8 @@
 //   signals   like steps; a timer's handler makes calls, too, in whatever it interrupts
 //   fork      every thread forks in the middle; each child makes CALLS calls more, and the process
 //             prints the children's hits, too
+//   raw-fork  forks by the bare system call; parent and child call at the same time, and the child
+//             ends by the bare system call, too
 //   churn     like steps, in THREADS threads at a time, of which each makes 1000 calls
 #include <errno.h>
 #include <fcntl.h>
@@ -114,6 +116,19 @@ static void all_threads(void)
         pthread_join(ids[i], NULL);
 }
 
+static void raw_fork(void)
+{
+    int status;
+    for (int i = 0; i < 10; i++)
+        call();
+    long child = syscall(SYS_fork);
+    for (long i = 0; i < calls; i++)
+        call();
+    if (child == 0)
+        syscall(SYS_exit_group, 0);
+    waitpid((pid_t)child, &status, 0);
+}
+
 static void start_timer(long microseconds)
 {
     struct itimerval interval = {{0, microseconds}, {0, microseconds}};
@@ -137,7 +152,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(mode, "signals") == 0)
         start_timer(300);
-    if (strcmp(mode, "churn") == 0)
+    if (strcmp(mode, "raw-fork") == 0)
+        raw_fork();
+    else if (strcmp(mode, "churn") == 0)
         churn();
     else
         all_threads();

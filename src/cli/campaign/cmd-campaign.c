@@ -62,6 +62,7 @@ static const struct campaign_row rows[] = {
     {.shared = "db"},
     {.shared = "resume"},
     {.shared = "fail-on"},
+    {.shared = "proof"},
     {.own = {"dry-run", 0, OPTION_FLAG, NULL,
              "print the complete definition and, after the reference runs, the number of "
              "candidates",
@@ -100,9 +101,11 @@ static struct error *print_sample_size(const char *text)
     return output_print(&out);
 }
 
-static struct error *report(struct store *store, const char *path, const struct campaign_end *end)
+static struct error *report(struct store *store, const char *path, const struct campaign_end *end,
+                            enum report_proof proof)
 {
-    const struct report_options how = {.database = path, .colour = output_colour(STDOUT_FILENO)};
+    const struct report_options how = {
+        .database = path, .colour = output_colour(STDOUT_FILENO), .proof = proof};
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(report_campaign_text(store, end->id, &how, &text));
     return output_print(&text);
@@ -116,12 +119,16 @@ static struct error *carry_out(const struct settings *settings,
                                      .resume = settings->common.resume,
                                      .quiet = settings->common.quiet};
     bool failing[VERDICTS];
+    enum report_proof proof;
     TRY(campaign_parse_fail_on(settings->common.fail_on, failing));
+    TRY(report_proof_parse(settings->common.proof, &proof));
     _cleanup_(store_closep) struct store *store = NULL;
     struct campaign_end end = {0};
     TRY(campaign_carry_out(&job, &store, &end));
-    *ret_status = campaign_exit_status(&end, failing);
-    return report(store, campaign_store_path(&job), &end);
+    uint64_t hidden[VERDICTS] = {0};
+    TRY(report_proof_hidden(store, end.id, proof, hidden));
+    *ret_status = campaign_exit_status(&end, failing, hidden);
+    return report(store, campaign_store_path(&job), &end, proof);
 }
 
 static struct error *run(const void *data, char **operands, int *ret_status)

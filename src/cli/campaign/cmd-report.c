@@ -27,7 +27,7 @@ struct format_setting {
 struct settings {
     struct format_setting formats[FORMATS];
     struct option_number campaign;
-    const char *store, *group_by, *confidence;
+    const char *store, *group_by, *confidence, *proof;
     bool compare, all;
 };
 
@@ -53,6 +53,10 @@ static const struct option options[] = {
      FIELD(compare)},
     {"confidence", 0, OPTION_TEXT, "P", "of the intervals; 0.95 without this option",
      FIELD(confidence)},
+    {"proof", 0, OPTION_TEXT, "WHICH",
+     "findings to show, by whether their faults can happen: certain, caused, all (all but the "
+     "impossible)",
+     FIELD(proof)},
     {"all", 'a', OPTION_FLAG, NULL, "list all findings and groups, however many there are",
      FIELD(all)},
 };
@@ -230,6 +234,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
                                     .colour = output_colour(STDOUT_FILENO)};
     TRY(check_group(settings->group_by));
     TRY(parse_confidence(settings->confidence, &chosen.confidence));
+    TRY(report_proof_parse(settings->proof, &chosen.proof));
     _cleanup_(sources_close) struct report_source sources[2] = {{.store = NULL}};
     TRY(open_sources(settings, operands, sources));
     return write_all(settings, sources, &chosen);

@@ -43,12 +43,13 @@ struct error *campaign_parse_fail_on(const char *list, bool failing[VERDICTS])
     return NULL;
 }
 
-int campaign_exit_status(const struct campaign_end *end, const bool failing[VERDICTS])
+int campaign_exit_status(const struct campaign_end *end, const bool failing[VERDICTS],
+                         const uint64_t hidden[VERDICTS])
 {
     uint64_t failures = 0, counted = 0, all = 0;
     for (int i = 0; i < VERDICTS; i++) {
         all += end->verdicts[i];
-        failures += failing[i] ? end->verdicts[i] : 0;
+        failures += failing[i] && end->verdicts[i] > hidden[i] ? end->verdicts[i] - hidden[i] : 0;
         counted += verdict_facts[i].counts ? end->verdicts[i] : 0;
     }
     if (failures != 0)

@@ -26,6 +26,8 @@ _must_check_ struct error *campaign_carry_out(const struct campaign_job *job,
 
 // Which verdicts count for the exit status, from a comma-separated list; NULL: all failures.
 _must_check_ struct error *campaign_parse_fail_on(const char *list, bool failing[VERDICTS]);
-int campaign_exit_status(const struct campaign_end *end, const bool failing[VERDICTS]);
+// Trials of findings that are hidden do not count as failures.
+int campaign_exit_status(const struct campaign_end *end, const bool failing[VERDICTS],
+                         const uint64_t hidden[VERDICTS]);
 
 #endif

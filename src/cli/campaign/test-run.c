@@ -45,12 +45,12 @@ static struct error *extras_open(struct extra extras[EXTRAS], bool *ret_standard
 
 static struct error *put_report(const struct report_format *format, struct store *store,
                                 const struct campaign_job *job, const struct campaign_end *end,
-                                bool colour, struct output *output)
+                                struct report_options how, struct output *output)
 {
     const struct report_subject subject = {
         .store = store, .campaign = end->id, .name = campaign_store_path(job)};
-    const struct report_options how = {
-        .database = campaign_store_path(job), .resumed = "test", .colour = colour};
+    how.database = campaign_store_path(job);
+    how.resumed = "test";
     _cleanup_(report_sink_deinit) struct report_sink sink = {0};
     TRY(format->write(&subject, &how, &sink));
     return output_put(output, &sink.text);
@@ -72,21 +72,17 @@ static struct error *read_suppressions(const struct test_settings *settings,
     return NULL;
 }
 
-// Derives what the exit status depends on: suppressed findings do not count as failures.
+// Derives the exit status: findings that are suppressed or not shown do not count as failures.
 static struct error *judge(const struct test_settings *settings, struct suppressions *suppressions,
                            struct store *store, struct campaign_end end,
-                           const bool failing[VERDICTS], int *ret_status)
+                           const bool failing[VERDICTS], enum report_proof proof, int *ret_status)
 {
     uint64_t hidden[VERDICTS];
     TRY(settings->suppressions.entries.count != 0
             ? suppressions_apply(suppressions, store, end.id, hidden)
             : suppressions_hidden(store, end.id, hidden));
-    for (int i = 0; i < VERDICTS; i++) {
-        uint64_t known = hidden[i] < end.verdicts[i] ? hidden[i] : end.verdicts[i];
-        end.verdicts[i] -= known;
-        end.verdicts[VERDICT_GRACEFUL] += known;
-    }
-    *ret_status = campaign_exit_status(&end, failing);
+    TRY(report_proof_hidden(store, end.id, proof, hidden));
+    *ret_status = campaign_exit_status(&end, failing, hidden);
     return NULL;
 }
 
@@ -124,20 +120,24 @@ struct error *test_run(const struct test_settings *settings, const struct campai
     _cleanup_(suppressions_deinit) struct suppressions suppressions = {0};
     struct campaign_end end = {0};
     TRY(campaign_parse_fail_on(settings->common.fail_on, failing));
+    enum report_proof proof;
+    TRY(report_proof_parse(settings->common.proof, &proof));
     TRY(read_suppressions(settings, &suppressions));
     TRY(extras_open(extras, &standard));
     struct campaign_job knowing = *job;
     knowing.known = &suppressions;
     TRY(campaign_carry_out(&knowing, &store, &end));
-    TRY(judge(settings, &suppressions, store, end, failing, ret_status));
+    TRY(judge(settings, &suppressions, store, end, failing, proof, ret_status));
+    struct report_options how = {.proof = proof};
     for (int i = 0; i < EXTRAS; i++)
         if (extras[i].path != NULL)
-            TRY(put_report(extras[i].format, store, job, &end, false, &extras[i].output));
+            TRY(put_report(extras[i].format, store, job, &end, how, &extras[i].output));
     if (standard)
         return NULL;
     struct output terminal;
     TRY(output_open(NULL, STDOUT_FILENO, &terminal));
-    TRY(put_report(&report_text, store, job, &end, output_colour(STDOUT_FILENO), &terminal));
+    how.colour = output_colour(STDOUT_FILENO);
+    TRY(put_report(&report_text, store, job, &end, how, &terminal));
     TRY(put_summary(store, job, &end));
     return put_suppressions(settings, &suppressions, store, &end);
 }

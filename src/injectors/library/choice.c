@@ -185,15 +185,10 @@ static struct error *put_words(struct choosing *choosing, const struct recorded_
     struct realism_error error;
     while (realism_next(&list, &error)) {
         struct chosen chosen = {.round = *round, .need = (uint8_t)error.need};
-        bool is_error = strcmp(row->result, "errno") == 0;
         if (!is_possible(choosing, call, error.need))
             continue;
         chosen.lasting = error.lasting;
-        if (error.is_short)
-            strcpy(chosen.action, "short 1"); // half of a large buffer may be more than there is
-        else
-            snprintf(chosen.action, sizeof chosen.action, "%s%s%.*s", is_error ? "" : row->result,
-                     is_error || error.size == 0 ? "" : "/", (int)error.size, error.name);
+        realism_action(row, &error, chosen.action);
         TRY(put(choosing, call, analysed, &chosen));
         ++*round;
     }
@@ -214,12 +209,18 @@ static struct error *put_code(struct choosing *choosing, const struct recorded_c
     const struct callsite_import *import = analysed->import;
     int64_t number = import->codes.items[code];
     const char *error = constant_name(CONSTANT_ERRNO, import->errors.items[code]);
-    struct chosen chosen = {.round = *round, .guessed = true};
+    struct chosen chosen = {
+        .round = *round, .guessed = true, .forced = import->facts.items[code].forced};
     char result[24] = "NULL";
     if (number != 0 || import->success != SITE_SUCCESS_POINTER)
         snprintf(result, sizeof result, "%lld", (long long)number);
-    snprintf(chosen.action, sizeof chosen.action, "%s%s%s", result, error != NULL ? "/" : "",
-             error != NULL ? error : "");
+    int size = snprintf(chosen.action, sizeof chosen.action, "%s%s%s", result,
+                        error != NULL ? "/" : "", error != NULL ? error : "");
+    // A failure leaves its outputs as the function would.
+    const struct callsite_code *facts = &import->facts.items[code];
+    if (facts->out_argument != 0)
+        snprintf(chosen.action + size, sizeof chosen.action - (size_t)size, ", out(%u:%u)=%lld",
+                 facts->out_argument, facts->out_width, (long long)facts->out_value);
     ++*round;
     return put(choosing, call, analysed, &chosen);
 }
@@ -234,7 +235,8 @@ static struct error *put_codes(struct choosing *choosing, const struct recorded_
     uint8_t round = 0;
     for (int unchecked = 1; import != NULL && unchecked >= 0; unchecked--)
         for (size_t i = 0; i < import->codes.count && round < most; i++)
-            if (is_unchecked(analysed, import->codes.items[i]) == (unchecked == 1))
+            if (is_unchecked(analysed, import->codes.items[i]) == (unchecked == 1) &&
+                !import->facts.items[i].answer)
                 TRY(put_code(choosing, call, analysed, i, &round));
     return NULL;
 }

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "injectors/library/analysis.h"
 #include "injectors/library/choice.h"
+#include "injectors/library/realism.h"
 #include "injectors/library/watch.h"
 
 // In the order in which they are tried. Calls by the C library come late: they mostly make a
@@ -32,9 +33,10 @@ struct chosen {
     uint8_t need;            // enum realism_need
     bool lasting;            // later calls fail, too
     bool guessed;            // from the function's code, where the result may mean something else
+    bool forced;             // if so: as in struct callsite_code
     uint8_t outside_project; // the caller is not below the directory
     uint16_t turn;           // 0: the first place that calls the function, 1: the second, …
-    char action[56];
+    char action[REALISM_ACTION];
 };
 
 struct choosing {

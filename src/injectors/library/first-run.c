@@ -19,26 +19,33 @@ static struct error *watch(struct scenario *scenario, const char *function,
 // choice.c.
 static const char *const hinting[] = {"sigaction", "socket", "socketpair", "accept", "accept4"};
 
-struct error *first_run_watch(struct scenario *scenario, bool everything)
+struct error *first_run_watch_system(struct scenario *scenario)
 {
-    if (everything)
-        return scenario_add_spec(scenario, "* watch");
     for (size_t i = 0; i < realism_count(); i++)
         if (realism_at(i)->errors[0] != '\0')
             TRY(watch(scenario, realism_at(i)->name, SCENARIO_WATCH_VARIANTS));
     for (size_t i = 0; i < realism_alias_count(); i++)
         TRY(watch(scenario, realism_alias_at(i)->name, SCENARIO_WATCH_VARIANTS));
+    return NULL;
+}
+
+struct error *first_run_watch(struct scenario *scenario, bool everything)
+{
+    if (everything)
+        return scenario_add_spec(scenario, "* watch");
+    TRY(first_run_watch_system(scenario));
     for (size_t i = 0; i < sizeof hinting / sizeof *hinting; i++)
         TRY(watch(scenario, hinting[i], SCENARIO_WATCH_VARIANTS));
     return scenario_add_watch(scenario, "* watch", SCENARIO_WATCH_OUTSIDE);
 }
 
 struct error *first_run_watch_function(struct scenario *scenario, const char *function,
-                                       const char *library)
+                                       const char *library, const char *condition)
 {
     _cleanup_(buffer_deinit) struct buffer spec = {0};
     TRY(spec_put_word(&spec, function, SPEC_NAME));
-    TRY(buffer_printf(&spec, " watch"));
+    TRY(buffer_printf(&spec, " watch%s%s", condition != NULL ? " when " : "",
+                      condition != NULL ? condition : ""));
     return realism_is_system(library)
                ? scenario_add_spec(scenario, spec.data)
                : scenario_add_watch(scenario, spec.data, SCENARIO_WATCH_OUTSIDE);

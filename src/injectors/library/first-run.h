@@ -15,9 +15,13 @@
 // functions that hint at which errors are possible. With `everything`, all functions.
 _must_check_ struct error *first_run_watch(struct scenario *scenario, bool everything);
 
+// Watches the functions of the C library alone.
+_must_check_ struct error *first_run_watch_system(struct scenario *scenario);
+
 // Watches one recorded function. Calls within the library that defines it do not count, except for
 // the C library, whose functions may be replaced.
+// `condition`: whether it holds is recorded, too; or NULL.
 _must_check_ struct error *first_run_watch_function(struct scenario *scenario, const char *function,
-                                                    const char *library);
+                                                    const char *library, const char *condition);
 
 #endif

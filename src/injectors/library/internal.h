@@ -31,6 +31,7 @@ struct library {
     struct journal_reader *reader;
     bool is_reference;
     const char *following; // the spec of a shot that is followed, or NULL
+    bool observing;        // a rule of the shot observes a call
     // With many shots in one run:
     struct library_fork {
         size_t shot; // index of the rule's shot
@@ -102,6 +103,10 @@ _must_check_ struct error *library_reproduce(void *self, const char *spec, uint6
 // Fills in which errno each fault has injected.
 void library_note_errors(struct observation *observation);
 extern const struct injector_stored library_stored;
+
+// ---- prove.c ----
+
+extern const struct injector_proof library_proof;
 
 // ---- servers.c ----
 

@@ -156,12 +156,23 @@ struct error *library_make_scenario(const struct library *library, const char *s
     return NULL;
 }
 
+static bool observes(const struct scenario *scenario)
+{
+    for (size_t i = 0; i < scenario_rule_count(scenario); i++)
+        if (strcmp(scenario_rule(scenario, i).action, "observe") == 0)
+            return true;
+    return false;
+}
+
 static struct error *make_current(struct library *library, const char *spec)
 {
     _cleanup_(freep_scenario) struct scenario *scenario = NULL;
     TRY(library_make_scenario(library, spec, &scenario));
     if (library->following != NULL)
         TRY(first_run_watch(scenario, library_is_paranoid(&library->setup)));
+    library->observing = observes(scenario);
+    if (library->observing)
+        TRY(first_run_watch_system(scenario));
     scenario_free(library->current);
     library->current = TAKE(scenario);
     return NULL;
@@ -191,6 +202,7 @@ static struct error *prepare(void *self, struct shot *shot)
         TRY(runtime_session_new(&library->session));
     library->is_reference = shot->spec == NULL && shot->switched == NULL;
     library->following = shot->follow ? shot->spec : NULL;
+    library->observing = false;
     if (shot->switched != NULL)
         TRY(make_switched(library, shot));
     else if (shot->spec != NULL)
@@ -206,7 +218,8 @@ static struct error *prepare(void *self, struct shot *shot)
         .command = shot->command,
         .environment = environment,
         .catch_crashes = true,
-        .record_calls = library->is_reference || library->following != NULL,
+        .record_calls = library->is_reference || library->following != NULL || library->observing,
+        .record_inside = library->observing && library->following == NULL,
         .record_stacks = library->is_reference &&
                          (library->plan.at == LIBRARY_STACK || library_tells_stacks(library)),
         .coverage = library->covered != NULL ? &library->covered->file : NULL,
@@ -408,6 +421,7 @@ const struct injector injector_library = {
     .forks = &library_forks,
     .second_faults = &second_faults,
     .sweep = &sweep,
+    .proof = &library_proof,
     .debugger = &debugger,
     .learning = &learning,
     .stored = &library_stored,

@@ -3,6 +3,7 @@
 #include "injectors/library/internal.h"
 
 #include "base/cleanup.h"
+#include "trial/calls.h"
 #include "trial/region.h"
 #include "trial/resolver.h"
 
@@ -32,9 +33,15 @@ static struct error *note_unknown_place(const struct library *library,
 static struct error *note_unhit(const struct library *library, const struct wire_view *view,
                                 struct observation *observation)
 {
-    uint32_t hit = 0, rules = (uint32_t)scenario_rule_count(library->current);
-    for (uint32_t i = 0; i < rules && i < view->rule_count; i++)
+    uint32_t hit = 0, rules = 0;
+    for (uint32_t i = 0; i < scenario_rule_count(library->current) && i < view->rule_count; i++) {
         hit += view->rule_states[i].fired != 0;
+        rules += strcmp(scenario_rule(library->current, i).action, "watch") != 0;
+    }
+    // Of those inside an observed call, the first is the cause that is tried. The others are of
+    // calls that may not be made then.
+    if (library->observing)
+        hit = hit >= 2 ? rules : hit;
     if (hit == 0 || hit == rules)
         return NULL;
     observation->activations = 0;
@@ -52,6 +59,34 @@ static struct error *note_lost(const struct recording *recording, uint64_t lost_
     observation->note = strdup("a reference run makes more different calls than can be recorded: "
                                "not all that could fail are candidates");
     return observation->note != NULL ? NULL : error_no_memory();
+}
+
+// The calls inside the call that was observed.
+static struct error *note_inside(const struct library *library, const struct wire_view *view,
+                                 struct observed_call *observed)
+{
+    _cleanup_(calls_deinit) struct calls calls = {0};
+    TRY(calls_read(view, &calls));
+    observed->lost |= calls.lost != 0;
+    for (size_t i = 0; i < calls.rows.count; i++) {
+        const struct calls_row *row = &calls.rows.items[i];
+        struct inner_call *call = ARRAY_ADD(&observed->calls);
+        if (call == NULL)
+            return error_no_memory();
+        call->function = strdup(calls.functions.items[row->function].name);
+        call->module = strdup(row->module);
+        call->offset = row->offset;
+        call->first = row->first;
+        call->count = row->count;
+        call->order = row->stack;
+        if (call->function == NULL || call->module == NULL)
+            return error_no_memory();
+        struct journal_reader_place place = {0};
+        if (row->module[0] != '\0')
+            place = journal_reader_find(library->reader, row->module, row->offset - 1);
+        call->symbol = place.symbol != NULL ? strdup(place.symbol) : NULL;
+    }
+    return NULL;
 }
 
 static struct error *record(struct library *library, const struct wire_view *view,
@@ -119,5 +154,7 @@ struct error *library_observe(void *self, const char *root, struct observation *
         TRY(choice_follow(&library->followed, library->following, &view, library->reader));
     else
         TRY(note_unhit(library, &view, observation));
+    if (library->observing && library->following == NULL)
+        TRY(note_inside(library, &view, &observation->observed));
     return note_unknown_place(library, observation);
 }

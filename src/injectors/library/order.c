@@ -80,6 +80,7 @@ struct staging {
     const char *stage;
     const char *first; // the spec of the fault before this one, or NULL
     uint64_t content;
+    enum store_basis basis;
     candidate_add *add;
     void *data;
 };
@@ -112,6 +113,7 @@ static struct error *add_staged(void *data, struct candidate *candidate)
     if (staging->first != NULL)
         TRY(put_before(staging->first, candidate));
     candidate->content = staging->content;
+    candidate->basis = staging->basis;
     return staging->add(staging->data, candidate);
 }
 
@@ -137,16 +139,18 @@ static struct error *emit(struct choosing *choosing, const struct chosen *chosen
                           struct staging *staging)
 {
     const struct recorded_call *call = &chosen->recording->calls.items[chosen->call];
-    unsigned descriptor = choice_descriptor(call->function);
-    char condition[32] = "";
-    if (realism_test(chosen->need) != NULL && descriptor != 0)
-        snprintf(condition, sizeof condition, "fd(%u).%s", descriptor, realism_test(chosen->need));
+    char condition[REALISM_CONDITION_SIZE];
+    realism_put_condition(realism_find(call->function), chosen->need,
+                          choice_descriptor(call->function), condition);
     const struct scenario_rule_view rule = {
         .function = call->function, .action = chosen->action, .condition = condition};
     staging->stage = stage_names[chosen->stage];
     staging->first =
         choosing->followed != NULL ? choosing->followed->specs.items[call->run - 1] : NULL;
     staging->content = content_of(choosing, chosen, condition);
+    staging->basis = !chosen->guessed ? STORE_BASIS_SYSTEM
+                     : chosen->forced ? STORE_BASIS_CALLS
+                                      : STORE_BASIS_INPUT;
     choosing->plan->persistent = chosen->lasting;
     struct error *error = library_one(choosing->plan, &rule, chosen->recording, call,
                                       chosen->stage == STAGE_STACK ? LIBRARY_STACK : LIBRARY_SITE,

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "wire/names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ static const struct realism rows[] = {
     {"dup3", "-1", "", "EBADF EINTR"},
     {"epoll_create", "-1", "EMFILE", "ENOMEM"},
     {"epoll_create1", "-1", "EMFILE", "ENOMEM"},
-    {"epoll_ctl", "-1", "ENOMEM", "ENOSPC EBADF EINVAL"},
+    {"epoll_ctl", "-1", "if:ENOMEM", "ENOSPC EBADF EINVAL"},
     {"epoll_pwait", "-1", "handler:EINTR", "EBADF EINVAL"},
     {"epoll_wait", "-1", "handler:EINTR", "EBADF EINVAL"},
     {"eventfd", "-1", "EMFILE", "ENOMEM"},
@@ -45,7 +46,7 @@ static const struct realism rows[] = {
     {"execve", "-1", "EACCES", "ENOMEM E2BIG ENOENT"},
     {"execvp", "-1", "EACCES", "ENOMEM E2BIG ENOENT"},
     {"faccessat", "-1", "EACCES", "ENOENT EIO"},
-    {"fallocate", "-1", "ENOSPC", "EOPNOTSUPP EIO EINTR"},
+    {"fallocate", "-1", "if:ENOSPC", "EOPNOTSUPP EIO EINTR"},
     {"fchdir", "-1", "EACCES", "EBADF"},
     {"fchmod", "-1", "EPERM", "EROFS EBADF"},
     {"fchmodat", "-1", "EPERM", "EROFS ENOENT"},
@@ -122,7 +123,7 @@ static const struct realism rows[] = {
     {"mlock", "-1", "ENOMEM", "EPERM"},
     {"mmap", "MAP_FAILED", "ENOMEM", "EACCES ENODEV EINVAL"},
     {"mprotect", "-1", "ENOMEM", "EACCES EINVAL"},
-    {"mremap", "MAP_FAILED", "ENOMEM", "EINVAL"},
+    {"mremap", "MAP_FAILED", "if:ENOMEM", "EINVAL"},
     {"msgget", "-1", "ENOSPC", "EACCES"},
     {"msync", "-1", "EIO", "EINVAL"},
     {"munmap", "-1", "", "EINVAL ENOMEM"},
@@ -156,7 +157,7 @@ static const struct realism rows[] = {
     {"pthread_mutex_lock", "errno", "", "EDEADLK EINVAL"},
     {"pthread_mutex_timedlock", "errno", "ETIMEDOUT", "EDEADLK"},
     {"pthread_mutex_trylock", "errno", "EBUSY", "EINVAL"},
-    {"pthread_setspecific", "errno", "ENOMEM", ""},
+    {"pthread_setspecific", "errno", "if:ENOMEM", ""},
     {"ptsname", "NULL", "", "ENOTTY"},
     {"putc", "EOF", "ENOSPC", "EIO EPIPE"},
     {"putchar", "EOF", "ENOSPC", "EIO EPIPE"},
@@ -260,6 +261,24 @@ const struct realism *realism_at(size_t index)
     return &rows[index];
 }
 
+// What the errors with the need "if" depend on. Constants are numbers: rules know no EPOLL_CTL_ADD.
+static const struct {
+    const char *name, *condition;
+} conditions[] = {
+    {"epoll_ctl", "arg(2) == 1"},            // what is watched is added
+    {"fallocate", "arg(2) & 2 == 0"},        // no hole is made
+    {"mremap", "arg(3) > arg(2)"},           // it grows
+    {"pthread_setspecific", "arg(1) >= 32"}, // the first keys have room in every thread
+};
+
+const char *realism_condition(const struct realism *row)
+{
+    for (size_t i = 0; row != NULL && i < sizeof conditions / sizeof *conditions; i++)
+        if (strcmp(conditions[i].name, row->name) == 0)
+            return conditions[i].condition;
+    return NULL;
+}
+
 static int compare(const void *key, const void *row)
 {
     return strcmp(key, ((const struct realism *)row)->name);
@@ -299,7 +318,14 @@ const struct realism *realism_find(const char *function)
     return row;
 }
 
-static const char *const needs[REALISM_NEEDS] = {"", "file:", "socket:", "pipe:", "handler:"};
+bool realism_happens(const char *function)
+{
+    const struct realism *row = realism_find(function);
+    return row != NULL && row->errors[0] != '\0';
+}
+
+static const char *const needs[REALISM_NEEDS] = {
+    "", "file:", "socket:", "pipe:", "handler:", "if:"};
 
 const char *realism_test(enum realism_need need)
 {
@@ -336,6 +362,28 @@ bool realism_next(const char **list, struct realism_error *ret_error)
         error.size = 0;
     *ret_error = error;
     return true;
+}
+
+void realism_action(const struct realism *row, const struct realism_error *error,
+                    char action[REALISM_ACTION])
+{
+    bool is_error = strcmp(row->result, "errno") == 0;
+    if (error->is_short)
+        strcpy(action, "short 1"); // half of a large buffer may be more than there is
+    else
+        snprintf(action, REALISM_ACTION, "%s%s%.*s", is_error ? "" : row->result,
+                 is_error || error->size == 0 ? "" : "/", (int)error->size, error->name);
+}
+
+bool realism_put_condition(const struct realism *row, enum realism_need need, unsigned descriptor,
+                           char condition[REALISM_CONDITION_SIZE])
+{
+    condition[0] = '\0';
+    if (realism_test(need) != NULL && descriptor != 0)
+        snprintf(condition, REALISM_CONDITION_SIZE, "fd(%u).%s", descriptor, realism_test(need));
+    else if (need == REALISM_CONDITION && realism_condition(row) != NULL)
+        snprintf(condition, REALISM_CONDITION_SIZE, "%s", realism_condition(row));
+    return condition[0] != '\0';
 }
 
 bool realism_is_system(const char *library)

@@ -10,18 +10,20 @@
 // What an error needs to be possible.
 enum realism_need {
     REALISM_NOTHING,
-    REALISM_FILE,    // the descriptor is a file
-    REALISM_SOCKET,  // it is a socket
-    REALISM_PIPE,    // it is a pipe
-    REALISM_HANDLER, // the program has signal handlers; they may not restart calls
+    REALISM_FILE,      // the descriptor is a file
+    REALISM_SOCKET,    // it is a socket
+    REALISM_PIPE,      // it is a pipe
+    REALISM_HANDLER,   // the program has signal handlers; they may not restart calls
+    REALISM_CONDITION, // the row's condition on arguments holds
 };
-#define REALISM_NEEDS (REALISM_HANDLER + 1)
+#define REALISM_NEEDS (REALISM_CONDITION + 1)
 
 struct realism {
     const char *name;   // without the prefixes and suffixes of glibc's headers
     const char *result; // of a failure, as in rules; "errno": it returns the error itself
     // Words "[NEED:][lasting:]ERRNO", the most typical first. "-": errno is not set. "short": the
-    // call transfers only a part. A lasting error also fails when the call is tried again.
+    // call transfers only a part. A lasting error also fails when the call is tried again. The need
+    // "if": the condition of the row holds.
     const char *errors; // that really happen; "" if none does
     const char *rare;   // that are possible, but mean misuse or a broken system
 };
@@ -39,14 +41,30 @@ const struct realism_alias *realism_alias_at(size_t index);
 // known, too. NULL if the function does not fail or is not known.
 const struct realism *realism_find(const char *function);
 
+// Whether it fails in ordinary life.
+bool realism_happens(const char *function);
+
+// The condition on the arguments that the row's errors with the need "if" have, as in rules; or
+// NULL.
+const char *realism_condition(const struct realism *row);
+
 struct realism_error {
     enum realism_need need;
     const char *name; // not terminated; size 0: errno is not set
     size_t size;
     bool is_short, lasting;
 };
+// Writes the action of a rule: "-1/EIO", "short 1".
+#define REALISM_ACTION 56
+void realism_action(const struct realism *row, const struct realism_error *error,
+                    char action[REALISM_ACTION]);
 // A need as the test of a condition: "file" as in fd(1).file. NULL if it is not about a descriptor.
 const char *realism_test(enum realism_need need);
+// Writes the condition of a rule for an error with this need. `descriptor` is the number of the
+// argument that is one, or 0. False: there is none.
+#define REALISM_CONDITION_SIZE 40
+bool realism_put_condition(const struct realism *row, enum realism_need need, unsigned descriptor,
+                           char condition[REALISM_CONDITION_SIZE]);
 // Takes the next word off a list. False at its end.
 bool realism_next(const char **list, struct realism_error *ret_error);
 

@@ -38,11 +38,14 @@ unsigned choice_descriptor(const char *function)
     return at != NULL ? (unsigned)(at - prototype->arguments) + 1 : 0;
 }
 
-// Whether the kind of descriptor decides which errors of the call are possible.
+// Whether the kind of descriptor, or another argument, decides which errors of the call are
+// possible.
 static bool depends_on_kind(const struct recorded_call *call)
 {
     const struct realism *row = realism_find(call->function);
     struct realism_error error;
+    if (choice_is_known(call, row) && realism_condition(row) != NULL)
+        return true;
     if (!choice_is_known(call, row) || choice_descriptor(call->function) == 0)
         return false;
     for (const char *list = row->errors; realism_next(&list, &error);)
@@ -69,6 +72,10 @@ struct error *descriptor_kinds_add(struct descriptor_kinds *kinds, const struct 
     for (size_t i = 0; i < stacks->calls.count; i++) {
         const struct recorded_call *call = &stacks->calls.items[i];
         const struct recorded_site *site = &stacks->sites.items[call->site];
+        if ((call->kinds & (WIRE_KIND_HELD | WIRE_KIND_NOT_HELD)) != 0)
+            TRY(map_add(&kinds->seen, key_of(site, call->function, REALISM_NOTHING), NULL));
+        if ((call->kinds & WIRE_KIND_HELD) != 0)
+            TRY(map_add(&kinds->seen, key_of(site, call->function, REALISM_CONDITION), NULL));
         if ((call->kinds & WIRE_KIND_LOOKED) == 0)
             continue;
         TRY(map_add(&kinds->seen, key_of(site, call->function, REALISM_NOTHING), NULL));
@@ -82,7 +89,7 @@ struct error *descriptor_kinds_add(struct descriptor_kinds *kinds, const struct 
 bool descriptor_kinds_seen(const struct descriptor_kinds *kinds, const struct recorded_site *site,
                            const char *function, enum realism_need need)
 {
-    return realism_test(need) == NULL ||
+    return (realism_test(need) == NULL && need != REALISM_CONDITION) ||
            !map_has(&kinds->seen, key_of(site, function, REALISM_NOTHING)) ||
            map_has(&kinds->seen, key_of(site, function, need));
 }
@@ -148,8 +155,9 @@ struct error *choice_watch(const struct recording *sites, const struct choice_op
         if (counts[i] == 0 || !may_fail(call, options) ||
             !(by_stack || (by_kind && counts[i] <= KINDS_MOST)))
             continue;
-        TRY(first_run_watch_function(scenario, call->function, call->library));
-        if (by_kind)
+        const char *condition = by_kind ? realism_condition(realism_find(call->function)) : NULL;
+        TRY(first_run_watch_function(scenario, call->function, call->library, condition));
+        if (by_kind && condition == NULL)
             scenario_watch_descriptor(scenario, choice_descriptor(call->function));
         TRY(spare_places(sites, analysis, i, first, !by_stack, scenario));
         *ret_any = true;

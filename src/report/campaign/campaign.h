@@ -15,6 +15,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Which findings are shown, by whether their faults can happen (enum store_proof).
+enum report_proof {
+    REPORT_PROOF_USUAL,   // all but the impossible ones
+    REPORT_PROOF_CERTAIN, // whose faults need no proof
+    REPORT_PROOF_CAUSED,  // also those that were proven
+    REPORT_PROOF_ALL,
+    REPORT_PROOFS
+};
+// "certain", "caused" or "all"; NULL: the usual ones.
+_must_check_ struct error *report_proof_parse(const char *name, enum report_proof *ret_proof);
+bool report_proof_hides(enum report_proof shown, enum store_proof proof);
+// Adds the failed trials of findings that are not shown, and not suppressed, to `hidden`.
+_must_check_ struct error *report_proof_hidden(struct store *store, int64_t campaign,
+                                               enum report_proof shown, uint64_t hidden[VERDICTS]);
+
 struct report_options {
     double confidence;    // confidence level of intervals; 0: STATS_CONFIDENCE
     const char *group_by; // one of report_groupings; NULL: whatever is worth showing
@@ -23,6 +38,7 @@ struct report_options {
     const char *resumed; // the command that resumes it, "test"; NULL: "campaign"
     // Of one trial: the command that repeats it without its store; NULL: there is none
     const char *run_command;
+    enum report_proof proof;
     bool all;    // list everything, however long
     bool colour; // the text may use terminal colours
 };

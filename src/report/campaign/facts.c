@@ -138,6 +138,10 @@ static struct error *add_finding(void *data, const struct store_finding *row)
         facts->suppressed_trials += row->trials;
         return NULL;
     }
+    if (report_proof_hides(facts->options->proof, row->proof)) {
+        facts->hidden[row->proof]++;
+        return NULL;
+    }
     struct campaign_finding *finding = ARRAY_ADD(&facts->findings);
     if (finding == NULL)
         return error_no_memory();
@@ -151,6 +155,14 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     if (row->severity == SEVERITY_LOSS || may_change_files(finding->verdict))
         finding->caution = campaign_caution(facts->campaign.definition);
     finding->carried_s = row->carried_s;
+    finding->proof = row->proof;
+    finding->proof_tries = row->proof_tries;
+    finding->proof_trial = row->proof_trial;
+    finding->proof_lasting = row->proof_lasting;
+    TRY(copy(row->proof_call, NULL, &finding->proof_call));
+    TRY(copy(row->proof_error, NULL, &finding->proof_error));
+    TRY(copy(row->proof_caller, NULL, &finding->proof_caller));
+    TRY(copy(row->proof_result, NULL, &finding->proof_result));
     facts->carried_findings += row->carried != NULL;
     TRY(copy(row->carried, NULL, &finding->carried));
     TRY(copy(row->cause, "", &finding->cause));
@@ -163,6 +175,28 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     return copy(command.data, NULL, &finding->command);
 }
 
+// What can happen, what may, and what cannot.
+#define PROVEN_CLASSES 3
+static size_t proven_class(const struct campaign_finding *finding)
+{
+    return finding->proof == STORE_PROOF_IMPOSSIBLE ? 2 : finding->proof == STORE_PROOF_UNPROVEN;
+}
+
+// The function of the fault is that of the candidate.
+static struct error *name_functions(struct campaign_facts *facts)
+{
+    for (size_t i = 0; i < facts->findings.count; i++) {
+        struct campaign_finding *finding = &facts->findings.items[i];
+        _cleanup_(campaign_detail_deinit) struct campaign_detail detail = {0};
+        if (finding->proof != STORE_PROOF_CAUSED)
+            continue;
+        TRY(campaign_detail_load(facts->store, finding->trial, &detail));
+        if (detail.found)
+            TRY(copy(detail.candidate.function, NULL, &finding->proof_function));
+    }
+    return NULL;
+}
+
 // The store sorts findings by verdict. Severity comes first here: a wrong file is worse than a
 // wrong line of output.
 static struct error *order_findings(struct campaign_facts *facts)
@@ -173,9 +207,10 @@ static struct error *order_findings(struct campaign_facts *facts)
         return error_no_memory();
     static const enum severity order[] = {SEVERITY_LOSS, SEVERITY_HIGH, SEVERITY_MEDIUM,
                                           SEVERITY_NONE};
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+    for (size_t i = 0; i < PROVEN_CLASSES * (sizeof order / sizeof *order); i++)
         for (size_t j = 0; j < count; j++)
-            if (facts->findings.items[j].severity == order[i])
+            if (facts->findings.items[j].severity == order[i % (sizeof order / sizeof *order)] &&
+                proven_class(&facts->findings.items[j]) == i / (sizeof order / sizeof *order))
                 sorted[put++] = facts->findings.items[j];
     if (count != 0)
         memcpy(facts->findings.items, sorted, count * sizeof *sorted);
@@ -239,6 +274,7 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     TRY(store_each_remark(facts->store, facts->campaign.id, add_remark, facts));
     TRY(campaign_references_load(facts));
     TRY(store_each_finding(facts->store, facts->campaign.id, add_finding, facts));
+    TRY(name_functions(facts));
     TRY(order_findings(facts));
     TRY(campaign_titles_distinguish(facts));
     TRY(store_each_count(facts->store, facts->campaign.id, "way", add_way, facts));
@@ -259,6 +295,11 @@ void campaign_facts_deinit(struct campaign_facts *facts)
         free(finding->stack);
         free(finding->command);
         free(finding->carried);
+        free(finding->proof_call);
+        free(finding->proof_error);
+        free(finding->proof_caller);
+        free(finding->proof_result);
+        free(finding->proof_function);
     }
     ARRAY_DEINIT(&facts->findings);
     for (size_t i = 0; i < facts->remarks.count; i++) {

@@ -55,7 +55,17 @@ struct campaign_finding {
     enum severity severity;
     char *carried; // file name of the store that it was carried over from; NULL: it was found now
     int64_t carried_s; // when the campaign that found it began
+    enum store_proof proof;
+    unsigned proof_tries;
+    int64_t proof_trial;
+    // As in store_finding, and the function of the fault; each may be NULL
+    char *proof_call, *proof_error, *proof_caller, *proof_result, *proof_function;
+    bool proof_lasting;
 };
+// Appends "caused: malloc fails with ENOMEM in thing_new, which returns NULL", or what else is
+// known about it; nothing of findings that need no proof.
+_must_check_ struct error *campaign_put_proof(const struct campaign_finding *finding,
+                                              struct buffer *text);
 // Appends "carried over from 1.db of 2026-11-15 20:14 UTC". Only of findings that were.
 _must_check_ struct error *campaign_put_carried(const struct campaign_finding *finding,
                                                 struct buffer *text);
@@ -122,6 +132,7 @@ struct campaign_facts {
     struct campaign_references references;
     ARRAY(struct campaign_finding) findings; // not suppressed; most severe first
     uint64_t suppressed, suppressed_trials;  // suppressed findings, and the trials that show them
+    uint64_t hidden[STORE_PROOFS];           // findings that are not shown, by their proof
     uint64_t damaged;                        // trials whose region the target damaged
     uint64_t forked, checked, disputed;      // trials by store_way; `forked` includes `checked`
     ARRAY(char *) limits;                    // sentences that limit what the numbers show

@@ -42,6 +42,18 @@ static struct error *put_place(struct html_page *page, const struct campaign_fin
     return NULL;
 }
 
+static struct error *put_proof(struct html_page *page, const struct campaign_finding *finding)
+{
+    _cleanup_(buffer_deinit) struct buffer proof = {0};
+    TRY(campaign_put_proof(finding, &proof));
+    if (proof.size == 0)
+        return NULL;
+    HTML(page, "<p class=\"place\"><span class=\"label\">Possible?</span> ");
+    TRY(html_text_start(page, proof.data, 500));
+    HTML(page, "</p>\n");
+    return NULL;
+}
+
 struct injections {
     struct html_page *page;
     unsigned shown;
@@ -117,6 +129,7 @@ static struct error *put_finding(struct html_page *page, size_t number,
         HTML(page, "</p>\n");
     }
     TRY(put_place(page, finding));
+    TRY(put_proof(page, finding));
     TRY(put_command(page, "Reproduce", finding->command));
     if (finding->caution != NULL)
         HTML(page, "<p class=\"caution\">Caution: %s.</p>\n", finding->caution);

@@ -113,6 +113,10 @@ static struct error *put_summary(struct html_page *page)
                  facts->findings.count != 0 ? "bad" : "good"));
     if (facts->suppressed != 0)
         TRY(put_tile(page, facts->suppressed, "suppressed", "quiet"));
+    if (facts->hidden[STORE_PROOF_IMPOSSIBLE] != 0)
+        TRY(put_tile(page, facts->hidden[STORE_PROOF_IMPOSSIBLE], "not possible", "quiet"));
+    if (facts->hidden[STORE_PROOF_UNPROVEN] != 0)
+        TRY(put_tile(page, facts->hidden[STORE_PROOF_UNPROVEN], "unproven", "quiet"));
     if (carried != 0)
         TRY(put_tile(page, carried, "verdicts carried over", "quiet"));
     TRY(put_tile(page, facts->failures.hits, "failed", ""));

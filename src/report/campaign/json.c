@@ -114,6 +114,14 @@ static struct error *put_campaign(const struct campaign_facts *facts, struct rep
     json_add_integer(&builder, line, "findings", facts->findings.count);
     if (facts->suppressed != 0)
         json_add_integer(&builder, line, "suppressed", facts->suppressed);
+    json_t *hidden = NULL;
+    for (int i = 0; i < STORE_PROOFS; i++)
+        if (facts->hidden[i] != 0) {
+            if (hidden == NULL)
+                hidden = json_add_object(&builder, line, "hidden");
+            json_add_integer(&builder, hidden, enum_name(&proof_names, (unsigned)i),
+                             facts->hidden[i]);
+        }
     if (campaign_counted(&facts->carried) != 0) {
         json_t *carried = json_add_object(&builder, line, "carried");
         for (int i = 0; i < VERDICTS; i++)
@@ -200,6 +208,24 @@ void campaign_json_carried(struct json_builder *builder, json_t *parent,
     json_add_signed(builder, carried, "created", finding->carried_s);
 }
 
+void campaign_json_proof(struct json_builder *builder, json_t *parent,
+                         const struct campaign_finding *finding)
+{
+    add_optional(builder, parent, "proof", enum_name(&proof_names, finding->proof));
+    if (finding->proof_tries != 0)
+        json_add_integer(builder, parent, "proof_tries", finding->proof_tries);
+    if (finding->proof != STORE_PROOF_CAUSED)
+        return;
+    json_t *caused = json_add_object(builder, parent, "caused_by");
+    add_optional(builder, caused, "call", finding->proof_call);
+    add_optional(builder, caused, "error", finding->proof_error);
+    add_optional(builder, caused, "caller", finding->proof_caller);
+    add_optional(builder, caused, "result", finding->proof_result);
+    json_add_bool(builder, caused, "lasting", finding->proof_lasting);
+    if (finding->proof_trial != 0)
+        json_add_signed(builder, caused, "trial", finding->proof_trial);
+}
+
 void campaign_json_finding(struct json_builder *builder, json_t *line,
                            const struct campaign_finding *finding)
 {
@@ -217,6 +243,7 @@ void campaign_json_finding(struct json_builder *builder, json_t *line,
     add_optional(builder, line, "confirmed", campaign_confirmed_name(finding->confirmed));
     if (finding->carried != NULL)
         campaign_json_carried(builder, line, finding);
+    campaign_json_proof(builder, line, finding);
     json_add_string(builder, line, "command", finding->command);
     add_optional(builder, line, "caution", finding->caution);
     add_optional(builder, line, "stack", finding->stack);

@@ -19,6 +19,9 @@ void campaign_json_share(struct json_builder *builder, json_t *parent,
                          const struct campaign_share *share);
 void campaign_json_test(struct json_builder *builder, json_t *parent,
                         const struct stats_test *test);
+// Adds what is known about whether its fault can happen.
+void campaign_json_proof(struct json_builder *builder, json_t *parent,
+                         const struct campaign_finding *finding);
 void campaign_json_finding(struct json_builder *builder, json_t *line,
                            const struct campaign_finding *finding);
 // Adds where a finding was carried over from.

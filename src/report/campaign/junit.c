@@ -127,7 +127,7 @@ static struct error *put_untested(struct suite *suite, const struct campaign_rem
     return NULL;
 }
 
-// A failure that the user suppressed fails no test.
+// A failure that the user suppressed, or that is not shown, fails no test.
 static struct error *subtract_suppressed(void *data, const struct store_count *row)
 {
     struct campaign_grouping *types = data;
@@ -211,6 +211,10 @@ static struct error *load_types(const struct campaign_facts *facts, struct campa
 {
     TRY(campaign_grouping_load(facts, "type", types));
     TRY(store_each_candidate(facts->store, facts->campaign.id, 0, 0, add_carried, types));
+    for (int i = 0; i < STORE_PROOFS; i++)
+        if (facts->hidden[i] != 0)
+            TRY(store_each_count(facts->store, facts->campaign.id,
+                                 enum_name(&proof_names, (unsigned)i), subtract_suppressed, types));
     if (facts->suppressed == 0)
         return NULL;
     return store_each_count(facts->store, facts->campaign.id, "suppressed", subtract_suppressed,
@@ -275,6 +279,12 @@ static struct error *put_finding(struct suite *suite, const struct campaign_find
         TRY(campaign_put_carried(finding, &carried));
         PUT(suite, "\nnot tried again: ");
         TRY(escape_markup(suite->text, carried.data));
+    }
+    _cleanup_(buffer_deinit) struct buffer proof = {0};
+    TRY(campaign_put_proof(finding, &proof));
+    if (proof.size != 0) {
+        PUT(suite, "\n");
+        TRY(escape_markup(suite->text, proof.data));
     }
     PUT(suite, "\nreproduce: ");
     TRY(escape_markup(suite->text, finding->command));

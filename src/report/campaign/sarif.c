@@ -116,7 +116,11 @@ static struct error *add_text(struct sarif_log *log, json_t *result,
                               const struct campaign_finding *finding, bool placed)
 {
     _cleanup_(buffer_deinit) struct buffer message = {0};
+    _cleanup_(buffer_deinit) struct buffer proof = {0};
     TRY(buffer_printf(&message, "%s. ", finding->title));
+    TRY(campaign_put_proof(finding, &proof));
+    if (proof.size != 0)
+        TRY(buffer_printf(&message, "It is %s. ", proof.data));
     if (finding->carried != NULL) {
         TRY(buffer_printf(&message, "Not tried again, "));
         TRY(campaign_put_carried(finding, &message));
@@ -192,7 +196,10 @@ static struct error *add_result(struct sarif_log *log, json_t *results, size_t i
     size_t rule = campaign_rule_find(finding->verdict, finding->severity);
     json_add_string(builder, result, "ruleId", campaign_rules[rule].sarif.id);
     json_add_integer(builder, result, "ruleIndex", rule);
-    json_add_string(builder, result, "level", campaign_rules[rule].sarif.level);
+    // What may not be possible is for those who ask.
+    bool doubtful =
+        finding->proof == STORE_PROOF_UNPROVEN || finding->proof == STORE_PROOF_IMPOSSIBLE;
+    json_add_string(builder, result, "level", doubtful ? "note" : campaign_rules[rule].sarif.level);
     TRY(add_text(log, result, finding, place.name != NULL));
     TRY(add_location(log, result, finding, &place));
     if (finding->stack != NULL && *finding->stack != '\0')
@@ -207,6 +214,7 @@ static struct error *add_result(struct sarif_log *log, json_t *results, size_t i
     const char *confirmed = campaign_confirmed_name(finding->confirmed);
     if (confirmed != NULL)
         json_add_string(builder, properties, "confirmed", confirmed);
+    campaign_json_proof(builder, properties, finding);
     if (finding->carried != NULL)
         campaign_json_carried(builder, properties, finding);
     return NULL;

@@ -183,6 +183,16 @@ static struct error *put_caution(struct page *page, const struct campaign_findin
     return terminal_wrap_from(&page->terminal, finding->caution, COMMAND + 9, COMMAND + 9);
 }
 
+static struct error *put_proof(struct page *page, const struct campaign_finding *finding)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(campaign_put_proof(finding, &text));
+    if (text.size == 0)
+        return NULL;
+    PUT(&page->terminal, "%*s", COMMAND, "");
+    return terminal_wrap(&page->terminal, text.data, COMMAND);
+}
+
 static struct error *put_finding(struct page *page, const struct campaign_finding *finding)
 {
     TRY(terminal_paint(&page->terminal, terminal_verdict(finding->verdict)));
@@ -215,18 +225,50 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     TRY(terminal_wrap_from(&page->terminal, title.data != NULL ? title.data : "", TITLE,
                            size > 10 ? (size_t)size + 16 : TITLE));
     TRY(put_reason(page, finding->trial));
+    TRY(put_proof(page, finding));
     PUT(&page->terminal, "%*s", COMMAND, "");
     bool fits;
     TRY(terminal_command(&page->terminal, campaign_command_here(finding->command), COMMAND, &fits));
     if (fits)
         return put_caution(page, finding);
     _cleanup_(buffer_deinit) struct buffer replay = {0};
-    TRY(campaign_put_replay(&page->facts, finding->trial, &replay));
+    int64_t trial = finding->proof_trial != 0 ? finding->proof_trial : finding->trial;
+    TRY(campaign_put_replay(&page->facts, trial, &replay));
     TRY(terminal_command(&page->terminal, replay.data, COMMAND, &fits));
     if (!fits)
         PUT(&page->terminal, "ordeal replay %lld --db FILE, where FILE is this store\n",
-            (long long)finding->trial);
+            (long long)trial);
     return put_caution(page, finding);
+}
+
+// Separates what can happen from what may not.
+static struct error *put_line(struct page *page, size_t index)
+{
+    static const char *const lines[STORE_PROOFS] = {
+        [STORE_PROOF_UNPROVEN] = "not proven to be possible",
+        [STORE_PROOF_IMPOSSIBLE] = "not possible",
+    };
+    const struct campaign_finding *findings = page->facts.findings.items;
+    const char *line = lines[findings[index].proof];
+    if (line == NULL || (index != 0 && findings[index - 1].proof == findings[index].proof))
+        return NULL;
+    TRY(terminal_paint(&page->terminal, TERMINAL_DIM));
+    PUT(&page->terminal, "  ---- %s: ----\n", line);
+    return terminal_paint(&page->terminal, TERMINAL_PLAIN);
+}
+
+static struct error *put_hidden(struct page *page)
+{
+    static const char *const why[STORE_PROOFS] = {
+        [STORE_PROOF_CAUSED] = "whose faults were only proven",
+        [STORE_PROOF_UNPROVEN] = "not proven to be possible",
+        [STORE_PROOF_IMPOSSIBLE] = "not possible: the faults were guessed, and nothing causes them",
+    };
+    for (int i = 0; i < STORE_PROOFS; i++)
+        if (page->facts.hidden[i] != 0 && why[i] != NULL)
+            PUT(&page->terminal, "  not shown: %llu %s (--proof all)\n",
+                (unsigned long long)page->facts.hidden[i], why[i]);
+    return NULL;
 }
 
 static struct error *put_findings(struct page *page)
@@ -241,10 +283,13 @@ static struct error *put_findings(struct page *page)
     snprintf(heading, sizeof heading, "%zu finding%s%s%s", count, count == 1 ? "" : "s", of_them,
              count > 1 ? ", most severe first" : "");
     TRY(terminal_heading(&page->terminal, count != 0 ? heading : "No findings"));
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; i < shown; i++) {
+        TRY(put_line(page, i));
         TRY(put_finding(page, &page->facts.findings.items[i]));
+    }
     if (shown < count)
         PUT(&page->terminal, "  ... and %zu more; --all shows them\n", count - shown);
+    TRY(put_hidden(page));
     if (page->facts.suppressed != 0)
         PUT(&page->terminal, "  suppressed: %llu finding%s, %llu trial%s\n",
             (unsigned long long)page->facts.suppressed, page->facts.suppressed == 1 ? "" : "s",

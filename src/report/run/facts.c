@@ -98,6 +98,8 @@ static const struct {
     [WIRE_NOTE_SIGNAL_REFUSED] = {"signal-refused",
                                   "was refused a signal that would also go to processes outside "
                                   "of this run (they cannot be told apart without /proc):"},
+    [WIRE_NOTE_NAMESPACE] = {"namespace", "loaded into a namespace of its own (dlmopen), in which "
+                                          "calls are not intercepted,"},
     [WIRE_NOTE_NOT_COVERED] = {"not-covered", "runs another file, whose coverage is not known, as"},
 };
 
@@ -128,6 +130,19 @@ const struct wire_record *facts_record(const struct facts *facts, uint32_t index
 {
     const struct wire_record *record = &facts->view->journal[index];
     return record->state == WIRE_RECORD_COMPLETE && record->kind == kind ? record : NULL;
+}
+
+const struct wire_record *facts_result(const struct facts *facts,
+                                       const struct wire_record *injection)
+{
+    uint32_t from = (uint32_t)(injection - facts->view->journal);
+    for (uint32_t i = from; i < facts->view->record_count; i++) {
+        const struct wire_record *record = facts_record(facts, i, WIRE_RECORD_RESULT);
+        if (record != NULL && record->rule == injection->rule && record->pid == injection->pid &&
+            record->tid == injection->tid)
+            return record;
+    }
+    return NULL;
 }
 
 const struct wire_rule *facts_rule(const struct facts *facts, const struct wire_record *record)

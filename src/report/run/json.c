@@ -28,7 +28,7 @@ static const struct {
     {WIRE_DELAY, "delay"},           {WIRE_SIGNAL, "signal"},
     {WIRE_SHORT, "short"},           {WIRE_OUT, "out"},
     {WIRE_PERFORMED, "performed"},   {WIRE_STREAM_ERROR, "stream-error"},
-    {WIRE_STREAM_END, "stream-end"},
+    {WIRE_STREAM_END, "stream-end"}, {WIRE_OBSERVE, "observe"},
 };
 
 static void add_signal(struct page *page, json_t *object, int number)
@@ -82,6 +82,8 @@ static void add_rules(struct page *page)
             continue;
         json_add_integer(&page->builder, rule, "reached", view->rule_states[i].reached);
         json_add_integer(&page->builder, rule, "fired", view->rule_states[i].fired);
+        json_add_integer(&page->builder, rule, "unfinished_stacks",
+                         view->rule_states[i].unfinished);
         json_add_bool(&page->builder, rule, "exact", view->rule_states[i].uncounted == 0);
     }
 }
@@ -157,6 +159,18 @@ static void add_actions(struct page *page, json_t *injection, const struct wire_
     }
     if (record->actions & WIRE_OUT && rule != NULL)
         add_outs(page, injection, rule);
+    const struct wire_record *result =
+        record->actions & WIRE_OBSERVE ? facts_result(&page->facts, record) : NULL;
+    if (result == NULL)
+        return;
+    json_t *returned = json_add_object(&page->builder, injection, "returned");
+    json_add_format(&page->builder, returned, "value", "0x%llx",
+                    (unsigned long long)result->value[0]);
+    json_add_signed(&page->builder, returned, "errno", result->error);
+    json_t *changed = json_add_array(&page->builder, returned, "changed");
+    for (unsigned i = 0; i < WIRE_ARGUMENTS; i++)
+        if ((result->actions >> i & 1) != 0)
+            json_add_integer(&page->builder, changed, NULL, i + 1);
 }
 
 static void add_stack(struct page *page, json_t *parent, const struct wire_record *record)
@@ -165,7 +179,9 @@ static void add_stack(struct page *page, json_t *parent, const struct wire_recor
     json_t *stack = json_add_array(&page->builder, parent, "stack");
     for (unsigned i = 0; i < frames && !page->builder.failed; i++)
         add_frame(page, stack, NULL, record, i);
-    json_add_bool(&page->builder, parent, "stack_cut", record->frames_cut != 0);
+    json_add_bool(&page->builder, parent, "stack_cut", record->frames_cut != WIRE_CUT_NOT);
+    json_add_bool(&page->builder, parent, "stack_unfinished",
+                  record->frames_cut == WIRE_CUT_UNFINISHED);
 }
 
 static void add_caller(struct page *page, json_t *parent, const struct wire_record *record)

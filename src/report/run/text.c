@@ -155,6 +155,27 @@ static struct error *put_outs(struct page *page, const struct wire_rule *rule)
     return NULL;
 }
 
+// Nobody knows the type of the result: small numbers are shown as such.
+static struct error *put_observed(struct page *page, const struct wire_record *record)
+{
+    const struct wire_record *result = facts_result(&page->facts, record);
+    PUT(page, ", observed");
+    if (result == NULL) {
+        PUT(page, "; it did not return");
+        return NULL;
+    }
+    int64_t value = (int64_t)result->value[0];
+    if (value >= INT32_MIN && value <= UINT32_MAX)
+        PUT(page, "; it returned %d", (int32_t)value);
+    else
+        PUT(page, "; it returned 0x%llx", (unsigned long long)value);
+    if (result->error != 0) {
+        PUT(page, ", with errno ");
+        return put_errno(page, result->error);
+    }
+    return NULL;
+}
+
 // Writes " = -1 EIO, delayed 50.0 ms, …".
 static struct error *put_actions(struct page *page, const struct wire_record *record)
 {
@@ -185,6 +206,8 @@ static struct error *put_actions(struct page *page, const struct wire_record *re
         TRY(put_outs(page, rule));
     if (record->actions & WIRE_PERFORMED)
         PUT(page, ", but performed");
+    if (record->actions & WIRE_OBSERVE)
+        TRY(put_observed(page, record));
     if (record->actions & WIRE_STREAM_ERROR)
         PUT(page, ", stream marked as in error");
     if (record->actions & WIRE_STREAM_END)
@@ -226,7 +249,10 @@ static struct error *put_frames(struct page *page, const struct wire_record *rec
 {
     for (unsigned i = 0; i < facts_frame_count(record); i++)
         TRY(put_frame(page, record, i));
-    if (record->frames_cut)
+    if (record->frames_cut == WIRE_CUT_UNFINISHED)
+        PAINTED(page, DIM,
+                "     ... and frames that cannot be found: this code has no unwind table\n");
+    else if (record->frames_cut != WIRE_CUT_NOT)
         PAINTED(page, DIM, "     ... and further frames\n");
     return NULL;
 }
@@ -410,6 +436,30 @@ static struct error *put_warning_heading(struct page *page)
     return NULL;
 }
 
+// Conditions that might have held, had the whole stack been seen.
+static struct error *put_unfinished(struct page *page)
+{
+    const struct wire_view *view = page->facts.view;
+    uint32_t shown = 0;
+    if (view->damage != WIRE_DAMAGE_NONE)
+        return NULL;
+    for (uint32_t i = 0; i < view->rule_count; i++) {
+        unsigned count = view->rule_states[i].unfinished;
+        if (count == 0 || (shown++ >= SHOWN_NOTES && !page->run->all))
+            continue;
+        TRY(put_warning_heading(page));
+        PUT(page, "the rule '");
+        TRY(text_put(&page->text, wire_view_string(view, view->rules[i].text), SIZE_MAX, 0));
+        PUT(page,
+            "' was checked %u %s without seeing the whole stack: some code on it has neither an "
+            "unwind table nor frame pointers\n",
+            count, count == 1 ? "time" : "times");
+    }
+    if (shown > SHOWN_NOTES && !page->run->all)
+        PUT(page, "... and %u more rules; --all or --json shows them\n", shown - SHOWN_NOTES);
+    return NULL;
+}
+
 static struct error *put_cannot_apply(struct page *page)
 {
     const struct wire_view *view = page->facts.view;
@@ -470,6 +520,7 @@ static struct error *put_warnings(struct page *page)
     PUT(page, "\n");
     TRY(put_damage(page));
     TRY(put_cannot_apply(page));
+    TRY(put_unfinished(page));
     for (size_t i = 0; i < page->run->warning_count; i++) {
         TRY(put_warning_heading(page));
         TRY(text_put(&page->text, page->run->warnings[i], SIZE_MAX, 0));
@@ -478,7 +529,9 @@ static struct error *put_warnings(struct page *page)
     TRY(put_notes(page));
     if (page->facts.torn != 0) {
         TRY(put_warning_heading(page));
-        PUT(page, "%llu journal %s not completed: the process died while writing\n",
+        PUT(page,
+            "%llu journal %s not completed: the process died while writing, or a signal handler "
+            "left by a jump (siglongjmp) meanwhile\n",
             (unsigned long long)page->facts.torn,
             page->facts.torn == 1 ? "record was" : "records were");
     }

@@ -44,6 +44,10 @@
 #define ROW_SIZE        (ROW_SLOTS * 8)
 #define ROW_WINDOW      (ROW_COUNT * ROW_SIZE)
 
+// struct row_deltas
+#define ASM_DELTA_COUNT 0
+#define ASM_DELTA_OPEN  8
+
 // struct thread
 #define ASM_THREAD_ROW    0
 #define ASM_THREAD_RECORD 8
@@ -79,7 +83,9 @@
 #define ASM_DECIDE_INTEGER     1
 #define ASM_DECIDE_FLOATING    2
 #define ASM_DECIDE_LONG_DOUBLE 3
-#define ASM_DECIDE_PERFORM     4
+#define ASM_DECIDE_COMPLEX     4
+#define ASM_DECIDE_PERFORM     5
+#define ASM_DECIDE_AS_IS       6
 
 // struct record_table and struct record_entry
 #define ASM_TABLE_MASK    0

@@ -5,7 +5,7 @@
 #include "runtime/assembly/frame.inc"
 
         .hidden runtime_slots, runtime_single_threaded, runtime_decide, runtime_performed
-        .hidden runtime_thread, runtime_left_base, runtime_count_base, runtime_count_delta
+        .hidden runtime_thread, runtime_closed_base, runtime_count_base, runtime_row_deltas
         .hidden runtime_site_filter
         .hidden runtime_late_initialise, runtime_save_size, runtime_save_mask
         .hidden runtime_save_by_moves
@@ -67,10 +67,11 @@ runtime_stubs:
         .set entry, number * 8
         mov     runtime_thread@gottpoff(%rip), %r11
         mov     %fs:ASM_THREAD_ROW(%r11), %r11
-        add     runtime_left_base(%rip), %r11
+        add     runtime_closed_base(%rip), %r11
+        add     runtime_row_deltas + ASM_DELTA_OPEN(%rip), %r11
         subq    $1, entry(%r11)         # one instruction: see credits.c
         js      5f
-        add     runtime_count_delta(%rip), %r11
+        add     runtime_row_deltas + ASM_DELTA_COUNT(%rip), %r11
         incq    ROW_WINDOW + entry(%r11)
         jmp     *(runtime_slots + slot + ASM_SLOT_NEXT)(%rip)
         .org runtime_stubs + stub + COUNTED, 0xcc
@@ -78,7 +79,7 @@ runtime_stubs:
         mov     runtime_thread@gottpoff(%rip), %r11
         mov     %fs:ASM_THREAD_ROW(%r11), %r11
         add     runtime_count_base(%rip), %r11
-        add     runtime_count_delta(%rip), %r11
+        add     runtime_row_deltas + ASM_DELTA_COUNT(%rip), %r11
         incq    entry(%r11)
         jmp     7f
         .endif
@@ -195,13 +196,20 @@ runtime_gate_rest:
         jmp     *%r11
         .cfi_restore_state
 1:      je      4f
+        cmp     $ASM_DECIDE_AS_IS, %eax
+        je      3f
         cmp     $ASM_DECIDE_FLOATING, %eax
         je      2f
-        fldt    (%rsp)                  # ASM_DECIDE_LONG_DOUBLE
+        cmp     $ASM_DECIDE_COMPLEX, %eax
+        jne     9f
+        fldz                            # the imaginary part
+9:      fldt    (%rsp)                  # ASM_DECIDE_LONG_DOUBLE
         jmp     3f
 2:      movsd   (%rsp), %xmm0
+        movsd   8(%rsp), %xmm1          # the imaginary part of a complex number
         jmp     3f
 4:      cvtsi2sdq (%rsp), %xmm0         # an integer given to a function that returns double
+        xorps   %xmm1, %xmm1
 3:      mov     (%rsp), %rax
         mov     8(%rsp), %rdx
         add     $(ASM_FRAME_RETURN - ASM_FRAME_ARGUMENTS), %rsp
@@ -231,11 +239,14 @@ runtime_gate_rest:
         mov     PADDING + ASM_FRAME_R10(%rbp), %r10
         mov     PADDING + ASM_FRAME_TARGET(%rbp), %r11
         call    *%r11
-        emms                            # forgets a long double that it may have returned
         mov     %rbp, %rsp
         lea     PADDING(%rbp), %rdi
+        mov     %rax, %rsi              # what it returned; the second half is in rdx
         call    runtime_performed
-        mov     %rbp, %rsp
+        cmp     $ASM_DECIDE_AS_IS, %eax
+        je      9f
+        emms                            # forgets a long double that it may have returned
+9:      mov     %rbp, %rsp
         mov     PADDING + ASM_FRAME_RBP(%rbp), %rbp
         .cfi_restore %rbp
         .cfi_def_cfa %rsp, PADDING + ASM_FRAME_STACK

@@ -44,9 +44,11 @@ struct call_frame {
 enum decision {
     DECIDE_PASS,        // jump to frame->target with the registers of the frame
     DECIDE_INTEGER,     // return arguments[0] in rax, arguments[1] in rdx
-    DECIDE_FLOATING,    // return arguments[0] in xmm0
+    DECIDE_FLOATING,    // return arguments[0] in xmm0 and arguments[1] in xmm1
     DECIDE_LONG_DOUBLE, // return arguments[0..1] in st(0)
+    DECIDE_COMPLEX,     // likewise, with zero in st(1)
     DECIDE_PERFORM,     // call frame->target, then ask runtime_performed what to return
+    DECIDE_AS_IS,       // likewise, and what it returned is returned
 };
 
 extern const char runtime_stubs[], runtime_stub_end[];

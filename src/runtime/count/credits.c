@@ -114,12 +114,12 @@ static int64_t call_in(const struct stub_slot *slot)
     if (sum < 0)
         sum = 0;
     if (others_have(slot, own)) {
-        atomic_store(&runtime_left_base, runtime_rows[ROW_CLOSED]);
+        rows_open(false);
         if (!is_single())
             barrier();
         while (others_have(slot, own))
             sum += swap_others(slot, own);
-        atomic_store(&runtime_left_base, runtime_rows[ROW_LEFT]);
+        rows_open(true);
     }
     return sum;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Takes rows in the region for threads. A row's owner is a word there: the process and the thread,
 // whether the thread is about to end, or that the process has ended. Rows of threads that are gone
-// go to new threads of the same process, which goes on counting in them. Rows of ended processes
-// are emptied into the rules' counts before they are used again.
+// go to new threads of the same process, which goes on counting in them. Rows of processes that
+// have ended, or are gone, are emptied into the rules' counts before they are used again.
 #include "runtime/rows.h"
 
 #include "runtime/credits.h"
@@ -12,29 +12,38 @@
 #include "runtime/slots.h"
 #include "runtime/system.h"
 
+#include <asm/stat.h>
 #include <linux/mman.h>
 
 _Static_assert(ROW_COUNT == WIRE_COUNT_ROWS && ROW_SLOTS == WIRE_COUNT_SLOTS, "rows");
 _Static_assert(sizeof(((struct wire_counts *)0)->counts[0]) == ROW_SIZE, "ROW_SIZE");
 _Static_assert(sizeof(runtime_rows[0]) == ROW_WINDOW, "ROW_WINDOW");
+_Static_assert(ASM_DELTA_COUNT == offsetof(struct row_deltas, count), "ASM_DELTA_COUNT");
+_Static_assert(ASM_DELTA_OPEN == offsetof(struct row_deltas, open), "ASM_DELTA_OPEN");
 _Static_assert(ASM_THREAD_ROW == offsetof(struct thread, row), "ASM_THREAD_ROW");
 
 #define ENDING (1ull << 63) // the thread returned from its first function
 
+// Whether a process is gone can only be asked about one of the same PID namespace, of which a few
+// bits are in the word. Finding that out is left for later rows: most runs need few.
+#define SPACE_SHIFT     54
+#define SPACE_MASK      (0xffull << SPACE_SHIFT)
+#define ROWS_WITHOUT_IT 64
+
 int64_t runtime_rows[ROW_WINDOWS][ROW_COUNT][ROW_SLOTS];
-int64_t (*runtime_left_base)[ROW_SLOTS] = runtime_rows[ROW_LEFT];
+int64_t (*runtime_closed_base)[ROW_SLOTS] = runtime_rows[ROW_CLOSED];
 int64_t (*runtime_count_base)[ROW_SLOTS] = runtime_rows[ROW_CALLS];
 
-// A page that the kernel empties in a forked child, which so never counts in its parent's rows.
-struct delta_page {
-    int64_t delta;
-    char rest[4096 - sizeof(int64_t)];
-};
-struct delta_page runtime_count_delta
-    __attribute__((aligned(4096), section(".bss.runtime_count_delta"), visibility("hidden")));
+struct row_deltas runtime_row_deltas __attribute__((section(".bss.runtime_row_deltas")));
 
 static struct wire_counts *counts; // NULL: this program does without rows
 static uint64_t mine[ROW_COUNT / 64];
+
+void rows_open(bool open)
+{
+    int64_t way = (char *)runtime_rows[ROW_LEFT] - (char *)runtime_rows[ROW_CLOSED];
+    atomic_store(&runtime_row_deltas.open, open ? way : 0);
+}
 
 bool rows_on(void)
 {
@@ -101,10 +110,18 @@ static uint64_t owner_now(void)
     return (uint64_t)system_pid() << 32 | system_tid();
 }
 
+static uint64_t own_space(void)
+{
+    struct stat facts;
+    if (system_failed(SYSTEM_2(__NR_stat, "/proc/self/ns/pid", &facts)))
+        return 0;
+    return (facts.st_ino << SPACE_SHIFT & SPACE_MASK) | 1ull << SPACE_SHIFT;
+}
+
 static bool is_dead(uint64_t owner, uint64_t me)
 {
     const long no_such_thread = -3;
-    owner &= ~ENDING;
+    owner &= ~(ENDING | SPACE_MASK);
     return owner == me || SYSTEM_3(__NR_tgkill, owner >> 32, (uint32_t)owner, 0) == no_such_thread;
 }
 
@@ -129,6 +146,20 @@ static uint32_t take_unowned(uint64_t owner, uint64_t me)
     return 0;
 }
 
+static uint32_t take_from_dead_processes(uint64_t me)
+{
+    const long no_such_process = -3;
+    uint64_t space = own_space();
+    for (uint32_t row = 1; space != 0 && row < ROW_COUNT; row++) {
+        uint64_t owner = atomic_load(&counts->owners[row]);
+        uint32_t pid = (uint32_t)((owner & ~(ENDING | SPACE_MASK)) >> 32);
+        if ((owner & SPACE_MASK) == space && SYSTEM_2(__NR_kill, pid, 0) == no_such_process &&
+            atomic_swap_if(&counts->owners[row], owner, me))
+            return row;
+    }
+    return 0;
+}
+
 static uint32_t find_row(void)
 {
     uint64_t me = owner_now();
@@ -137,14 +168,17 @@ static uint32_t find_row(void)
         row = take_unowned(0, me);
     if (row == 0)
         row = take_from_dead(me, 0);
-    if (row == 0 && (row = take_unowned(WIRE_COUNT_ENDED, me)) != 0)
+    if (row == 0 && ((row = take_unowned(WIRE_COUNT_ENDED, me)) != 0 ||
+                     (row = take_from_dead_processes(me)) != 0))
         empty(row);
+    if (row > ROWS_WITHOUT_IT)
+        atomic_store(&counts->owners[row], me | own_space());
     return row;
 }
 
 void rows_take(void)
 {
-    if (counts == NULL || runtime_count_delta.delta == 0 || runtime_thread.row != 0)
+    if (counts == NULL || runtime_row_deltas.count == 0 || runtime_thread.row != 0)
         return;
     uint32_t row = find_row();
     if (row == 0)
@@ -165,24 +199,26 @@ static void end_rows_of_this_pid(void)
     uint64_t pid = system_pid();
     uint32_t used = atomic_load(&counts->used);
     for (uint32_t row = 1; row <= used && row < ROW_COUNT; row++)
-        if ((counts->owners[row] & ~ENDING) >> 32 == pid)
+        if ((counts->owners[row] & ~(ENDING | SPACE_MASK)) >> 32 == pid)
             atomic_store(&counts->owners[row], WIRE_COUNT_ENDED);
 }
 
 static void start(void)
 {
     end_rows_of_this_pid();
-    runtime_count_delta.delta = (char *)counts->counts - (char *)runtime_rows[ROW_CALLS];
+    runtime_row_deltas.count = (char *)counts->counts - (char *)runtime_rows[ROW_CALLS];
     rows_take();
     if (runtime_thread.row == 0)
-        runtime_count_delta.delta = 0;
+        runtime_row_deltas.count = 0;
+    else
+        rows_open(true);
 }
 
 void rows_prepare(void)
 {
     // Trials that fork have their counts taken back by the controller, which knows nothing of rows.
     if (runtime.region->counts == 0 || (runtime.region->options & WIRE_FORKS) != 0 ||
-        system_failed(SYSTEM_3(__NR_madvise, &runtime_count_delta, sizeof runtime_count_delta,
+        system_failed(SYSTEM_3(__NR_madvise, &runtime_row_deltas, sizeof runtime_row_deltas,
                                MADV_WIPEONFORK)))
         return;
     counts = region_at(runtime.region->counts);
@@ -198,7 +234,6 @@ void rows_after_fork(void)
     if (counts == NULL)
         return;
     int64_t *before = runtime_rows[ROW_CALLS][runtime_thread.row / ROW_SIZE];
-    runtime_left_base = runtime_rows[ROW_LEFT];
     for (size_t i = 0; i < sizeof mine / sizeof *mine; i++)
         mine[i] = 0;
     runtime_thread.row = 0;
@@ -229,12 +264,12 @@ void rows_thread_ends(void)
 void rows_process_ends(void)
 {
     if (counts == NULL || *runtime_single_threaded == 0 || runtime_thread.row == 0 ||
-        runtime_count_delta.delta == 0)
+        runtime_row_deltas.count == 0)
         return;
     uint64_t *owner = &counts->owners[runtime_thread.row / ROW_SIZE];
-    if (*owner >> 32 != (uint64_t)SYSTEM_1(__NR_getpid, 0))
+    if ((*owner & ~(ENDING | SPACE_MASK)) >> 32 != process_pid())
         return;
     runtime_thread.row = 0;
-    runtime_count_delta.delta = 0;
+    runtime_row_deltas.count = 0;
     atomic_store(owner, WIRE_COUNT_ENDED);
 }

@@ -180,7 +180,7 @@ __attribute__((hot)) bool heap_read(uint64_t address, uint32_t width, uint64_t *
 // Functions that may unmap or protect a part of it.
 
 static void *real_munmap, *real_mprotect, *real_pkey_mprotect, *real_madvise, *real_mremap;
-static void *real_mmap, *real_mmap64, *real_shmat, *real_syscall;
+static void *real_mmap, *real_mmap64, *real_shmat;
 #define REAL(name) ((__typeof__(hook_##name) *)hook_real(&real_##name, #name))
 
 // Forgets the range before, since another thread may be reading, and after, since it may have been
@@ -262,23 +262,11 @@ static void *hook_shmat(int segment, const void *start, int flags)
     return REAL(shmat)(segment, start, flags);
 }
 
-// Must end in a jump: the call may be a vfork.
-static long hook_syscall(long number, long a, long b, long c, long d, long e, long f)
-{
-    if (number == __NR_munmap || number == __NR_mprotect || number == __NR_pkey_mprotect ||
-        number == __NR_madvise || number == __NR_mremap || number == __NR_mmap ||
-        number == __NR_brk || number == __NR_shmat || number == __NR_remap_file_pages)
-        heap_forget();
-    descriptors_note_call(number);
-    return REAL(syscall)(number, a, b, c, d, e, f);
-}
-
 #define HOOK_ROW(name)                                                                             \
     {                                                                                              \
 #name, (void *)hook_##name, &real_##name                                                   \
     }
 const struct hook heap_hooks[HEAP_HOOKS] = {
-    HOOK_ROW(munmap),  HOOK_ROW(mprotect), HOOK_ROW(pkey_mprotect),
-    HOOK_ROW(madvise), HOOK_ROW(mremap),   HOOK_ROW(mmap),
-    HOOK_ROW(mmap64),  HOOK_ROW(shmat),    HOOK_ROW(syscall),
+    HOOK_ROW(munmap), HOOK_ROW(mprotect), HOOK_ROW(pkey_mprotect), HOOK_ROW(madvise),
+    HOOK_ROW(mremap), HOOK_ROW(mmap),     HOOK_ROW(mmap64),        HOOK_ROW(shmat),
 };

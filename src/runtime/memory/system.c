@@ -4,6 +4,7 @@
 #include "runtime/system.h"
 
 #include "runtime/memory.h"
+#include "runtime/runtime.h"
 
 #include <linux/fcntl.h>
 #include <linux/futex.h>
@@ -160,6 +161,9 @@ bool text_glob(const char *pattern, const char *text)
 static bool is_readable(const void *address)
 {
     const long bad_pointer = -14;
+    char byte;
+    if (runtime.filtered)
+        return guarded_copy(&byte, address, 1);
     return SYSTEM_4(__NR_rt_sigprocmask, -1, (uintptr_t)address & ~7ul, 0, 8) != bad_pointer;
 }
 
@@ -172,7 +176,8 @@ bool system_can_read(const void *address, size_t size)
         return false;
     for (uintptr_t page = first & ~4095ul; page <= last; page += 4096) {
         const void *at = (const void *)(page > first ? page : first);
-        if (system_peek_by_copy ? !system_peek(at, &byte, 1) : !is_readable(at))
+        if (system_peek_by_copy && !runtime.filtered ? !system_peek(at, &byte, 1)
+                                                     : !is_readable(at))
             return false;
     }
     return true;
@@ -188,6 +193,8 @@ static long transfer(long number, void *own, void *other, size_t size)
     return SYSTEM_6(number, system_pid(), &local, 1, &remote, 1, 0);
 }
 
+uint64_t *system_mark;
+
 bool system_copies(void)
 {
     char from = 1, to = 0;
@@ -198,7 +205,7 @@ bool system_peek_by_copy;
 
 bool system_peek(const void *address, void *target, size_t size)
 {
-    if (system_peek_by_copy)
+    if (system_peek_by_copy && !runtime.filtered)
         return transfer(__NR_process_vm_readv, target, (void *)address, size) == (long)size;
     return system_can_read(address, size) && guarded_copy(target, address, size);
 }
@@ -208,6 +215,8 @@ bool system_peek(const void *address, void *target, size_t size)
 bool system_poke(void *address, const void *source, size_t size)
 {
     const long not_permitted = -1, no_such_call = -38;
+    if (runtime.filtered)
+        return guarded_copy(address, source, size);
     long result = transfer(__NR_process_vm_writev, (void *)source, address, size);
     if ((result == not_permitted || result == no_such_call) && system_can_read(address, size)) {
         memcpy(address, source, size);
@@ -288,26 +297,41 @@ struct chunk {
 static char first_chunk[CHUNK_FIRST] __attribute__((aligned(16))); // ends where the slots begin
 static struct chunk first = {CHUNK_FIRST, first_chunk}, *chunk = &first;
 
+static bool add_chunk(struct chunk *now)
+{
+    const int64_t head = (sizeof(struct chunk) + 15) & ~15ul;
+    long memory = SYSTEM_6(__NR_mmap, 0, CHUNK_SIZE, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (system_failed(memory))
+        return false;
+    struct chunk *fresh = (struct chunk *)memory;
+    *fresh = (struct chunk){CHUNK_SIZE - head, (char *)memory + head};
+    if (!atomic_swap_if(&chunk, now, fresh)) // another thread has made one
+        SYSTEM_2(__NR_munmap, memory, CHUNK_SIZE);
+    return true;
+}
+
+void arena_reserve(void)
+{
+    struct chunk *now = atomic_load(&chunk);
+    if (atomic_load(&now->left) < CHUNK_SIZE / 2)
+        add_chunk(now);
+}
+
 // Takes no lock: a signal handler may interrupt this and call it itself.
 void *arena_new(size_t size)
 {
     int64_t rounded = (int64_t)((size + 15) & ~(size_t)15);
-    const int64_t head = (sizeof(struct chunk) + 15) & ~15ul;
     for (;;) {
         struct chunk *now = atomic_load(&chunk);
         int64_t left = rounded <= CHUNK_SIZE / 4 ? atomic_add(&now->left, -rounded) : 0;
         if (left >= rounded)
             return now->memory + (left - rounded);
-        bool apart = rounded > CHUNK_SIZE / 4;
-        long memory = SYSTEM_6(__NR_mmap, 0, apart ? rounded : CHUNK_SIZE, 3,
-                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (system_failed(memory))
-            return NULL;
-        if (apart)
-            return (void *)memory;
-        struct chunk *fresh = (struct chunk *)memory;
-        *fresh = (struct chunk){CHUNK_SIZE - head, (char *)memory + head};
-        if (!atomic_swap_if(&chunk, now, fresh)) // another thread has made one
-            SYSTEM_2(__NR_munmap, memory, CHUNK_SIZE);
+        if (rounded <= CHUNK_SIZE / 4) {
+            if (!add_chunk(now))
+                return NULL;
+            continue;
+        }
+        long memory = SYSTEM_6(__NR_mmap, 0, rounded, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return system_failed(memory) ? NULL : (void *)memory;
     }
 }

@@ -101,15 +101,24 @@ const char *attach_entry(void)
     return is_region(handed) ? handed_entry : plain_entry;
 }
 
-void attach_check(const char *program)
+bool attach_check(const char *program)
 {
-    char name[256];
     if ((handed < 0 && (uint32_t)SYSTEM_1(__NR_geteuid, 0) == user) || is_region(handed) ||
         can_open_region())
-        return;
-    if (program == NULL || !system_peek_text(program, name, sizeof name))
-        text_copy(name, sizeof name, "a program");
-    journal_note(WIRE_NOTE_NOT_ATTACHED, name);
+        return false;
+    journal_note(WIRE_NOTE_NOT_ATTACHED, program[0] != '\0' ? program : "a program");
+    return true;
+}
+
+uint32_t attach_obstacle(void)
+{
+    const int can_read = 4;
+    if (SYSTEM_1(__NR_geteuid, 0) != SYSTEM_1(__NR_getuid, 0) ||
+        SYSTEM_1(__NR_getegid, 0) != SYSTEM_1(__NR_getgid, 0))
+        return WIRE_OBSTACLE_PRIVILEGES;
+    if (system_failed(SYSTEM_2(__NR_access, runtime_file(), can_read)))
+        return WIRE_OBSTACLE_RUNTIME;
+    return is_region(handed) || can_open_region() ? WIRE_OBSTACLE_NONE : WIRE_OBSTACLE_REGION;
 }
 
 // Changes of the user.

@@ -108,7 +108,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     if (cover_trap(number, info, context) || guarded_recover(number, info, context))
         return;
     struct process *process = runtime.process;
-    uint32_t pid = system_pid(), before = atomic_load(&process->crash_pid);
+    uint32_t pid = process_pid(), before = atomic_load(&process->crash_pid);
     // A child of vfork() shares this memory but is a process of its own.
     if (before == pid || !atomic_swap_if(&process->crash_pid, before, pid)) {
         crash_again(number, info);
@@ -116,7 +116,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     }
     process->crash_signal = (uint32_t)number;
     process->crash_done = 0;
-    atomic_store(&process->crash_tid, system_tid());
+    atomic_store(&process->crash_tid, thread_tid());
     if (runtime.armed)
         functions_publish();
     struct crash crash = {.signal = number, .context = context};

@@ -104,7 +104,10 @@ static void become_child(uint32_t rule, const struct process *parent, uint32_t p
     state.rule = rule;
     runtime.process->number = parent->number;
     runtime.process->recorded = parent->recorded;
+    runtime.process->own_call = parent->own_call;
+    runtime.process->pid = system_pid();
     runtime.process->key = parent->key;
+    thread_self()->tid = system_tid();
     fork_system(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
     if (!fork_take_files() || SYSTEM_1(__NR_getppid, 0) != (long)parent_pid) {
         atomic_store(&runtime.region->fork.refusal, (uint32_t)WIRE_FORK_FAILED);

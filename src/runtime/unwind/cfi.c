@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Computes unwind rows from .eh_frame: finds the frame description of an address, runs its rules up
-// to there, and caches the row. Reads stay inside the module. Anything unusual gives no row rather
-// than a wrong one.
+// Computes unwind rows: runs the rules of a frame description up to an address, and caches the row.
+// Anything unusual gives no row rather than a wrong one.
 #include "runtime/cache.h"
 #include "runtime/module.h"
 #include "runtime/runtime.h"
 #include "runtime/system.h"
 #include "runtime/unwind.h"
+#include "runtime/unwind/table.h"
 
 struct cached_row unwind_rows[UNWIND_ROWS];
 uint32_t unwind_generation = 1;
@@ -24,209 +24,6 @@ void unwind_forget(void)
     for (size_t i = 0; i < UNWIND_ROWS; i++)
         if (unwind_rows[i].pc != 0)
             atomic_store(&unwind_rows[i].pc, 0);
-}
-
-// A cursor over the unwind tables, bounded by the module.
-struct table {
-    const unsigned char *at, *end;
-    bool failed;
-};
-
-static uint64_t table_fixed(struct table *table, size_t size)
-{
-    uint64_t value = 0;
-    if (table->failed || (size_t)(table->end - table->at) < size) {
-        table->failed = true;
-        return 0;
-    }
-    for (size_t i = size; i-- > 0;)
-        value = value << 8 | table->at[i];
-    table->at += size;
-    return value;
-}
-
-static inline uint8_t table_byte(struct table *table)
-{
-    if (table->failed || table->at == table->end) {
-        table->failed = true;
-        return 0;
-    }
-    return *table->at++;
-}
-
-static uint64_t table_uleb(struct table *table)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint64_t byte = table_byte(table);
-        value |= (byte & 0x7f) << shift;
-        if ((byte & 0x80) == 0)
-            return value;
-    }
-    table->failed = true;
-    return 0;
-}
-
-static int64_t table_sleb(struct table *table)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-    for (;;) {
-        uint64_t byte = table_fixed(table, 1);
-        value |= (byte & 0x7f) << shift;
-        shift += 7;
-        if (table->failed || shift > 63)
-            return (int64_t)value;
-        if ((byte & 0x80) == 0) {
-            if ((byte & 0x40) != 0)
-                value |= ~0ull << shift;
-            return (int64_t)value;
-        }
-    }
-}
-
-static void table_skip(struct table *table, uint64_t size)
-{
-    if (table->failed || (uint64_t)(table->end - table->at) < size)
-        table->failed = true;
-    else
-        table->at += size;
-}
-
-// A pointer in one of the DW_EH_PE encodings; `base` serves the data-relative ones.
-static uint64_t table_encoded(struct table *table, uint8_t encoding, uint64_t base)
-{
-    uint64_t start = (uint64_t)table->at, value;
-    switch (encoding & 0x0f) {
-    case 0x00:
-    case 0x04:
-    case 0x0c:
-        value = table_fixed(table, 8);
-        break;
-    case 0x02:
-        value = table_fixed(table, 2);
-        break;
-    case 0x03:
-        value = table_fixed(table, 4);
-        break;
-    case 0x0a:
-        value = (uint64_t)(int16_t)table_fixed(table, 2);
-        break;
-    case 0x0b:
-        value = (uint64_t)(int32_t)table_fixed(table, 4);
-        break;
-    default:
-        table->failed = true;
-        return 0;
-    }
-    if ((encoding & 0x70) == 0x10)
-        value += start;
-    else if ((encoding & 0x70) == 0x30)
-        value += base;
-    return value;
-}
-
-// The description that may cover pc, by the header's sorted table.
-static const unsigned char *find_description(const struct module *module, uint64_t pc)
-{
-    const unsigned char *header = module->eh_frame_header;
-    if (header == NULL || header[0] != 1 || header[3] != 0x3b)
-        return NULL;
-    struct table table = {header + 4, (const unsigned char *)module->high, false};
-    table_encoded(&table, header[1], (uint64_t)header);
-    uint64_t count = table_encoded(&table, header[2], (uint64_t)header);
-    if (table.failed || count == 0 || (uint64_t)(table.end - table.at) / 8 < count)
-        return NULL;
-    const int32_t *entries = (const int32_t *)table.at;
-    uint64_t low = 0, high = count;
-    while (high - low > 1) {
-        uint64_t middle = (low + high) / 2;
-        if ((uint64_t)(header + entries[2 * middle]) <= pc)
-            low = middle;
-        else
-            high = middle;
-    }
-    const unsigned char *description = header + entries[2 * low + 1];
-    return description >= (const unsigned char *)module->low && description < table.end - 8
-               ? description
-               : NULL;
-}
-
-struct description {
-    struct table initial, rules; // instructions of the common part and its own
-    uint64_t start, size;
-    uint64_t pc; // that the row is for
-    uint64_t code_align;
-    int64_t data_align;
-    bool signal;
-};
-
-static bool read_common(const struct module *module, const unsigned char *common,
-                        struct description *out, uint8_t *ret_encoding, bool *ret_augmented)
-{
-    struct table table = {common, (const unsigned char *)module->high, false};
-    if (common < (const unsigned char *)module->low)
-        return false;
-    uint64_t length = table_fixed(&table, 4);
-    if (length == 0xffffffff || (uint64_t)(table.end - table.at) < length)
-        return false;
-    table.end = table.at + length;
-    table_fixed(&table, 4);
-    uint64_t version = table_fixed(&table, 1);
-    const char *augmentation = (const char *)table.at;
-    while (table_fixed(&table, 1) != 0 && !table.failed)
-        ;
-    out->code_align = table_uleb(&table);
-    out->data_align = table_sleb(&table);
-    if (version == 1)
-        table_fixed(&table, 1);
-    else
-        table_uleb(&table);
-    *ret_encoding = 0;
-    *ret_augmented = augmentation[0] == 'z';
-    if (*ret_augmented) {
-        uint64_t size = table_uleb(&table);
-        struct table data = table;
-        for (const char *c = augmentation + 1; *c != '\0' && !data.failed; c++) {
-            if (*c == 'R')
-                *ret_encoding = (uint8_t)table_fixed(&data, 1);
-            else if (*c == 'L')
-                table_fixed(&data, 1);
-            else if (*c == 'P')
-                table_encoded(&data, (uint8_t)table_fixed(&data, 1), 0);
-            else if (*c == 'S')
-                out->signal = true;
-        }
-        table_skip(&table, size);
-    }
-    out->initial = table;
-    return !table.failed;
-}
-
-static bool read_description(const struct module *module, uint64_t pc, struct description *out)
-{
-    const unsigned char *entry = find_description(module, pc);
-    uint8_t encoding;
-    bool augmented;
-    if (entry == NULL)
-        return false;
-    struct table table = {entry, (const unsigned char *)module->high, false};
-    uint64_t length = table_fixed(&table, 4);
-    if (length == 0xffffffff || length < 8 || (uint64_t)(table.end - table.at) < length)
-        return false;
-    table.end = table.at + length;
-    const unsigned char *common = table.at;
-    common -= table_fixed(&table, 4);
-    *out = (struct description){.signal = false};
-    if (!read_common(module, common, out, &encoding, &augmented))
-        return false;
-    out->start = table_encoded(&table, encoding, 0);
-    out->size = table_encoded(&table, encoding & 0x0f, 0);
-    if (augmented)
-        table_skip(&table, table_uleb(&table));
-    out->rules = table;
-    out->pc = pc;
-    return !table.failed && pc - out->start < out->size;
 }
 
 // Register rules while the instructions run. Kept small for signal handlers' stacks; what does not
@@ -494,13 +291,20 @@ static bool run(struct table table, const struct description *d, uint64_t pc, st
     return !table.failed;
 }
 
+// For code that nothing describes. A step by it is checked (unwind.c).
+static const struct row guessed_row = {.cfa_offset = 16,
+                                       .saved = {[RBP] = -16},
+                                       .saved_mask = 1 << RBP,
+                                       .cfa_base = RBP,
+                                       .flags = ROW_VALID | ROW_GUESSED};
+
 static struct row compute_row(const struct module *module, uint64_t pc)
 {
     struct row row = {.flags = 0};
     struct description d;
     struct state state = {.cfa_register = 7}, initial;
-    if (!read_description(module, pc, &d))
-        return row;
+    if (!description_find(module, pc, &d))
+        return guessed_row;
     if (d.signal) {
         row.flags = ROW_VALID | ROW_SIGNAL;
         return row;
@@ -544,7 +348,9 @@ static struct row look_up_row(uint64_t pc)
 {
     struct row row = {.flags = 0};
     struct module *module = module_at(pc);
-    if (module == NULL || cache_row_find(module, pc, &row))
+    if (module == NULL)
+        return guessed_row;
+    if (cache_row_find(module, pc, &row))
         return row;
     row = compute_row(module, pc);
     cache_row_put(module, pc, &row);

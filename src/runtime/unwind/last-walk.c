@@ -50,6 +50,7 @@ static bool last_walk_join(struct last_walk *last, uint32_t fresh, uint32_t at)
         last->steps[last->first + i] = last->fresh[i];
     last->frames = &last->steps[last->first];
     last->count = LAST_WALK_STEPS - last->first;
+    last->whole = last->ended && last->count <= WIRE_FRAMES;
     if (last->count > WIRE_FRAMES)
         last->count = WIRE_FRAMES;
     return last->ended || last->count == WIRE_FRAMES;
@@ -125,6 +126,7 @@ static void last_walk_make_carefully(struct last_walk *last, struct walk *walk)
     while (count < WIRE_FRAMES && walk_next(walk));
     last->frames = last->fresh;
     last->count = count;
+    last->whole = walk->finished;
     last->first = LAST_WALK_STEPS;
 }
 

@@ -38,14 +38,6 @@ static bool items_match(const uint32_t *items, uint32_t count, struct frames fra
     return true;
 }
 
-static bool has_gap(const uint32_t *items, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (items[i] == WIRE_STACK_GAP)
-            return true;
-    return false;
-}
-
 // *ret_depth is the frame that matched, if the answer does not depend on frames further out; else
 // it is untouched.
 static bool frames_match(const struct wire_stack *stack, const uint32_t *items,
@@ -64,61 +56,110 @@ static bool frames_match(const struct wire_stack *stack, const uint32_t *items,
     return false;
 }
 
-// Not inlined, like everything with buffers: signal handlers may run on small stacks.
-__attribute__((noinline)) static bool walk_matches(const struct call *call,
-                                                   const struct wire_stack *stack,
-                                                   const uint32_t *items, uint32_t room)
-{
-    uint64_t pcs[WIRE_FRAMES];
-    uint32_t count = walk_collect(call->frame, pcs, room), depth;
-    return frames_match(stack, items, (struct frames){pcs, 1, count}, &depth);
-}
-
 static const uint32_t *stack_items(const struct wire_stack *stack)
 {
     return (const uint32_t *)plan_array(runtime.plan->stack_items) + stack->items.offset;
 }
 
-static bool last_walk_matches(const struct call *call, const struct wire_stack *stack,
-                              struct call_path *path)
+// The positions in a list of items that a walk may be at, one bit each: the items before a position
+// have matched. One frame after the other, so that the frames need no room.
+_Static_assert(WIRE_STACK_ITEMS < 64, "one bit for each position");
+
+// After a gap comes what follows it, without a frame.
+static uint64_t positions_after_gaps(const uint32_t *items, uint32_t count, uint64_t positions)
 {
-    const uint32_t *items = stack_items(stack);
-    uint32_t count = stack->items.count, depth = WIRE_NONE;
-    struct last_walk *last = last_walk_take(call);
-    if (last == NULL) {
-        bool all = !stack->anchored || count > WIRE_FRAMES || has_gap(items, count);
-        if (path != NULL)
-            call_path_depends_on_all(path);
-        return walk_matches(call, stack, items, all ? WIRE_FRAMES : count);
+    for (uint32_t i = 0; i < count; i++)
+        if ((positions >> i & 1) != 0 && items[i] == WIRE_STACK_GAP)
+            positions |= 2ull << i;
+    return positions;
+}
+
+static uint64_t positions_after_frame(const uint32_t *items, uint64_t positions, uint64_t pc)
+{
+    uint64_t after = 0;
+    for (uint64_t left = positions; left != 0; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        if (items[i] == WIRE_STACK_GAP)
+            after |= 1ull << i;
+        else if (query_matches(items[i], pc))
+            after |= 2ull << i;
     }
+    return after;
+}
+
+// Looks at the whole stack. *ret_finished is false if the walk did not come to the end of the stack
+// and the answer might be another one.
+__attribute__((noinline)) static bool
+walk_matches(const struct call *call, const struct wire_stack *stack, bool *ret_finished)
+{
+    struct walk walk;
+    const uint32_t *items = stack_items(stack);
+    uint32_t count = stack->items.count, frames = 0;
+    uint64_t positions = positions_after_gaps(items, count, 1), all = 1ull << count;
+    *ret_finished = true;
+    walk_start(&walk, call->frame);
+    do {
+        positions =
+            positions_after_gaps(items, count, positions_after_frame(items, positions, walk.pc));
+        if ((positions & all) != 0)
+            return true;
+        if (stack->anchored && positions == 0)
+            return false;
+        positions |= !stack->anchored;
+    } while (++frames < WALK_FRAMES && walk_next(&walk));
+    *ret_finished = walk.finished;
+    return false;
+}
+
+enum match { MATCH_NO, MATCH_YES, MATCH_UNKNOWN };
+
+// What the last walk tells. If it is not whole, a stack that does not match up to its end may match
+// further out.
+static enum match last_walk_matches(const struct call *call, const struct wire_stack *stack,
+                                    struct call_path *path)
+{
+    uint32_t depth = WIRE_NONE;
+    struct last_walk *last = last_walk_take(call);
+    if (last == NULL)
+        return MATCH_UNKNOWN;
     struct frames frames = {&last->frames->pc, sizeof(struct walk_step) / sizeof(uint64_t),
                             last->count};
-    bool matches = frames_match(stack, items, frames, &depth);
-    if (path != NULL && depth != WIRE_NONE && last_walk_is_simple(last))
+    bool matches = frames_match(stack, stack_items(stack), frames, &depth);
+    bool known = matches || last->whole;
+    if (path != NULL && known && depth != WIRE_NONE && last_walk_is_simple(last))
         call_path_depends(path, last, depth);
-    else if (path != NULL)
+    else if (path != NULL && known)
         call_path_depends_on_all(path);
     last_walk_leave(last);
-    return matches;
+    return matches ? MATCH_YES : known ? MATCH_NO : MATCH_UNKNOWN;
 }
 
-bool stack_look(const struct call *call, uint32_t index, struct call_path *path)
+bool stack_look(const struct call *call, uint32_t index, uint32_t rule, struct call_path *path)
 {
     const struct wire_stack *stack = plan_stack(index);
-    if (path == NULL || !call_path_is_whole(path, call))
-        return last_walk_matches(call, stack, NULL);
-    uint64_t bit = 1ull << index;
-    path->stacks_hold |= last_walk_matches(call, stack, path) ? bit : 0;
-    path->stacks_known |= bit;
-    return (path->stacks_hold & bit) != 0;
+    if (path != NULL && !call_path_is_whole(path, call))
+        path = NULL;
+    enum match match = last_walk_matches(call, stack, path);
+    if (match == MATCH_UNKNOWN) {
+        bool finished, matches = walk_matches(call, stack, &finished);
+        if (!finished)
+            rule_walk_unfinished(rule);
+        return matches;
+    }
+    if (path != NULL) {
+        uint64_t bit = 1ull << index;
+        path->stacks_hold |= match == MATCH_YES ? bit : 0;
+        path->stacks_known |= bit;
+    }
+    return match == MATCH_YES;
 }
 
-bool stack_matches(const struct call *call, uint32_t index)
+bool stack_matches(const struct call *call, uint32_t index, uint32_t rule)
 {
     const struct wire_stack *stack = plan_stack(index);
     if (stack->anchored && !query_matches(stack_items(stack)[0], call->frame->return_address))
         return false;
     if (stack->anchored && stack->items.count == 1)
         return true;
-    return stack_matches_frames(call, index);
+    return stack_matches_frames(call, index, rule);
 }

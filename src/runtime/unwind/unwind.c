@@ -105,6 +105,7 @@ void walk_start(struct walk *walk, const struct call_frame *frame)
     walk->registers[R14] = frame->r14;
     walk->registers[R15] = frame->r15;
     walk->exact = false;
+    walk->finished = false;
     find_stack(walk);
 }
 
@@ -162,10 +163,54 @@ bool walk_interrupted(struct walk *walk, const void *context)
 {
     walk->sp = (uint64_t)context;
     walk->pc = 1;
+    walk->finished = false;
     walk->stack_low = walk->stack_high = 0;
     if (!walk_signal_frame(walk) && walk->pc != 0)
         return false;
     walk->stack_low = walk->stack_high = 0;
+    return true;
+}
+
+// Whether the code before an address is a call.
+static bool follows_call(uint64_t pc)
+{
+    unsigned char code[7];
+    if (!system_peek((const void *)(pc - sizeof code), code, sizeof code))
+        return false;
+    if (code[2] == 0xe8)
+        return true;
+    // ff /2: by a register, or by a word in memory, whose address has up to five bytes more.
+    for (unsigned at = 0; at < sizeof code - 1; at++) {
+        unsigned mode = code[at + 1] >> 6, place = code[at + 1] & 7;
+        unsigned size = 2 + (mode != 3 && place == 4) + (mode == 1 ? 1 : mode == 2 ? 4 : 0);
+        size += mode == 0 && place == 5 ? 4 : 0;
+        if (code[at] == 0xff && (code[at + 1] >> 3 & 7) == 2 && at + size == sizeof code)
+            return true;
+    }
+    return false;
+}
+
+static bool is_program_entry(uint64_t pc)
+{
+    const uint64_t longest = 64; // where the program's first code ends is not known
+    return pc - 1 - auxiliary_value(AT_ENTRY) < longest;
+}
+
+// A step by the frame pointer, if that leads to a frame of this stack that made a call.
+__attribute__((noinline)) static bool walk_by_guess(struct walk *walk)
+{
+    uint64_t rbp = walk->registers[RBP], outer, pc;
+    if (rbp == 0 && is_program_entry(walk->pc)) {
+        walk->finished = true;
+        return false;
+    }
+    if (rbp < walk->sp || rbp - walk->sp > WALK_REACH || rbp % 8 != 0 ||
+        !walk_load(walk, rbp, &outer) || !walk_load(walk, rbp + 8, &pc) || !follows_call(pc))
+        return false;
+    walk->registers[RBP] = outer;
+    walk->pc = pc;
+    walk->sp = rbp + 16;
+    walk->exact = false;
     return true;
 }
 
@@ -175,7 +220,13 @@ static bool walk_slowly(struct walk *walk)
     uint64_t cfa, pc;
     if (row.flags == (ROW_VALID | ROW_SIGNAL))
         return walk_signal_frame(walk);
-    if (!row_cfa(&row, walk, &cfa) || cfa <= walk->sp || !walk_load(walk, cfa - 8, &pc) || pc == 0)
+    if (row.flags == (ROW_VALID | ROW_GUESSED))
+        return walk_by_guess(walk);
+    walk->finished = row.flags == (ROW_VALID | ROW_END);
+    if (!row_cfa(&row, walk, &cfa) || cfa <= walk->sp || !walk_load(walk, cfa - 8, &pc))
+        return false;
+    walk->finished = pc == 0;
+    if (pc == 0)
         return false;
     for (int i = 0; i < SAVED; i++)
         if ((row.saved_mask >> i & 1) != 0 &&
@@ -219,6 +270,7 @@ bool walk_next(struct walk *walk)
     walk->pc = pc;
     walk->sp = cfa;
     walk->exact = false;
+    walk->finished = pc == 0;
     return pc != 0;
 }
 

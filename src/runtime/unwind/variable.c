@@ -9,6 +9,7 @@
 #include "runtime/memory.h"
 #include "runtime/module.h"
 #include "runtime/runtime.h"
+#include "runtime/stack.h"
 #include "runtime/system.h"
 #include "runtime/unwind.h"
 
@@ -251,6 +252,8 @@ static bool locate_in_frames(const struct last_walk *last, struct found_variable
                              struct call_path *path)
 {
     uint32_t at = find_local(found->variable, last, found);
+    if (at == last->count && !last->whole)
+        return false;
     if (at == last->count) {
         call_path_depends_on_all(path);
         find_global(found->variable, found);
@@ -315,14 +318,14 @@ static bool read_global(uint32_t variable, int64_t *ret_value)
            place_read(found.place, found.module, found.base, (struct stack){0, 0}, ret_value);
 }
 
-// For a stack that is not a simple one.
+// For a stack that is not a simple one, or has many frames.
 __attribute__((noinline)) static bool read_by_walk(uint32_t variable, const struct call *call,
-                                                   int64_t *ret_value)
+                                                   uint32_t rule, int64_t *ret_value)
 {
     struct walk walk;
     const struct module *module;
     walk_start(&walk, call->frame);
-    for (int depth = 0; depth < WIRE_FRAMES; depth++) {
+    for (uint32_t depth = 0; depth < WALK_FRAMES; depth++) {
         const struct variable_place *place =
             local_place(variable, walk.exact ? walk.pc : walk.pc - 1, &module);
         uint64_t base;
@@ -333,10 +336,12 @@ __attribute__((noinline)) static bool read_by_walk(uint32_t variable, const stru
         if (!walk_next(&walk))
             break;
     }
+    if (!walk.finished)
+        rule_walk_unfinished(rule);
     return read_global(variable, ret_value);
 }
 
-__attribute__((hot)) bool variable_read(uint32_t variable, const struct call *call,
+__attribute__((hot)) bool variable_read(uint32_t variable, const struct call *call, uint32_t rule,
                                         int64_t *ret_value)
 {
     if (variables == NULL)
@@ -347,7 +352,7 @@ __attribute__((hot)) bool variable_read(uint32_t variable, const struct call *ca
     const struct found_variable *found =
         path != NULL ? call_path_variable(path, variable, call) : NULL;
     if (found == NULL)
-        return read_by_walk(variable, call, ret_value);
+        return read_by_walk(variable, call, rule, ret_value);
     return found->kind != FOUND_NOWHERE &&
            place_read(found->place, found->module, found_base(found, call->frame),
                       (struct stack){path->sp, path->end}, ret_value);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which findings are shown, by whether their faults can happen, and how that is said.
+#include "report/campaign/facts.h"
+
+#include "base/cleanup.h"
+#include "base/suggestion.h"
+
+#include <string.h>
+
+static const char *const names[REPORT_PROOFS] = {
+    [REPORT_PROOF_CERTAIN] = "certain",
+    [REPORT_PROOF_CAUSED] = "caused",
+    [REPORT_PROOF_ALL] = "all",
+};
+
+struct error *report_proof_parse(const char *name, enum report_proof *ret_proof)
+{
+    *ret_proof = REPORT_PROOF_USUAL;
+    if (name == NULL)
+        return NULL;
+    struct suggestion meant = suggestion_start(name, strlen(name));
+    for (int i = REPORT_PROOF_USUAL + 1; i < REPORT_PROOFS; i++) {
+        suggestion_offer(&meant, names[i]);
+        if (strcmp(names[i], name) == 0) {
+            *ret_proof = (enum report_proof)i;
+            return NULL;
+        }
+    }
+    char storage[SUGGESTION_SIZE];
+    return error_new("--proof takes certain, caused or all, not '%s'%s", name,
+                     suggestion_text(&meant, storage));
+}
+
+bool report_proof_hides(enum report_proof shown, enum store_proof proof)
+{
+    switch (proof) {
+    case STORE_PROOF_CAUSED:
+        return shown == REPORT_PROOF_CERTAIN;
+    case STORE_PROOF_UNPROVEN:
+        return shown == REPORT_PROOF_CERTAIN || shown == REPORT_PROOF_CAUSED;
+    case STORE_PROOF_IMPOSSIBLE:
+        return shown != REPORT_PROOF_ALL;
+    default:
+        return false;
+    }
+}
+
+static struct error *add_up(void *data, const struct store_count *row)
+{
+    uint64_t *hidden = data;
+    for (int i = 0; i < VERDICTS; i++)
+        hidden[i] += verdict_facts[i].failure ? row->verdicts[i] : 0;
+    return NULL;
+}
+
+struct error *report_proof_hidden(struct store *store, int64_t campaign, enum report_proof shown,
+                                  uint64_t hidden[VERDICTS])
+{
+    for (int i = 0; i < STORE_PROOFS; i++)
+        if (report_proof_hides(shown, (enum store_proof)i))
+            TRY(store_each_count(store, campaign, enum_name(&proof_names, (unsigned)i), add_up,
+                                 hidden));
+    return NULL;
+}
+
+static struct error *put_cause(const struct campaign_finding *finding, struct buffer *text)
+{
+    TRY(buffer_printf(text, "%s%s fails%s%s", finding->proof_call,
+                      finding->proof_lasting ? ", and what is tried instead," : "",
+                      finding->proof_error != NULL ? " with " : "",
+                      finding->proof_error != NULL ? finding->proof_error : ""));
+    if (finding->proof_caller != NULL)
+        TRY(buffer_printf(text, " in %s", finding->proof_caller));
+    if (finding->proof_result == NULL || finding->proof_function == NULL)
+        return NULL;
+    bool same = finding->proof_caller != NULL &&
+                strcmp(finding->proof_caller, finding->proof_function) == 0;
+    return same ? buffer_printf(text, ", which returns %s", finding->proof_result)
+                : buffer_printf(text, ", and %s returns %s", finding->proof_function,
+                                finding->proof_result);
+}
+
+struct error *campaign_put_proof(const struct campaign_finding *finding, struct buffer *text)
+{
+    switch (finding->proof) {
+    case STORE_PROOF_CAUSED:
+        TRY(buffer_printf(text, "caused: "));
+        return finding->proof_call != NULL ? put_cause(finding, text)
+                                           : buffer_printf(text, "by what it calls");
+    case STORE_PROOF_UNPROVEN:
+        return buffer_printf(text, finding->proof_tries != 0
+                                       ? "unproven: no failure of the system that was tried causes "
+                                         "it, but input or arguments may"
+                                       : "unproven: it was not tried what causes it");
+    case STORE_PROOF_IMPOSSIBLE:
+        if (finding->proof_result != NULL)
+            return buffer_printf(text,
+                                 "not a failure: without any fault, other calls from there "
+                                 "return %s, too",
+                                 finding->proof_result);
+        return buffer_printf(text, "not possible: everything that could cause it was tried, and "
+                                   "did not");
+    default:
+        return NULL;
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Calls a function of libproof.so and uses what it returns without a look.
+#include <stdio.h>
+#include <string.h>
+
+char *plain_new(size_t size);
+char *small_new(size_t size);
+char *stern_new(size_t size);
+char *humble_new(size_t size);
+char *stubborn_new(size_t size);
+char *second_new(size_t size);
+char *reader_new(const char *path);
+int handle_open(size_t size, char **made);
+const char *words_next(const char *const *all, int *at);
+struct picture {
+    const char *name;
+    unsigned valid;
+    int colour;
+};
+const char *name_get(const struct picture *picture);
+unsigned colour_get(const struct picture *picture, int *colour);
+
+static char *use_handle(void)
+{
+    char *made = NULL;
+    handle_open(16, &made);
+    return made;
+}
+
+static int use_words(void)
+{
+    static const char *const all[] = {"one", "two", NULL};
+    int at = 0;
+    for (const char *word; (word = words_next(all, &at)) != NULL;)
+        puts(word);
+    return 0;
+}
+
+static int look(const char *which)
+{
+    static const struct picture picture = {"name", 32, 7};
+    int colour = 0;
+    if (strcmp(which, "name") == 0)
+        return name_get(&picture)[0] != 'n';
+    puts(colour_get(&picture, &colour) != 0 && colour == 7 ? "seven" : "none");
+    return 0;
+}
+
+int main(int count, char **words)
+{
+    const char *which = count > 1 ? words[1] : "";
+    if (strcmp(which, "words") == 0)
+        return use_words();
+    if (strcmp(which, "name") == 0 || strcmp(which, "colour") == 0)
+        return look(which);
+    char *made = strcmp(which, "plain") == 0      ? plain_new(16)
+                 : strcmp(which, "small") == 0    ? small_new(16)
+                 : strcmp(which, "stern") == 0    ? stern_new(16)
+                 : strcmp(which, "humble") == 0   ? humble_new(16)
+                 : strcmp(which, "stubborn") == 0 ? stubborn_new(16)
+                 : strcmp(which, "second") == 0   ? second_new(16)
+                 : strcmp(which, "reader") == 0   ? reader_new(words[0])
+                                                  : use_handle();
+    made[0] = 'x';
+    return made[0] != 'x';
+}
