@@ -101,8 +101,7 @@ static void reach_callers(struct callers *callers, size_t called)
     }
 }
 
-struct error *image_find_callers(const struct image *image, const bool *enabled,
-                                 bool **ret_reached)
+struct error *image_find_callers(const struct image *image, const bool *enabled, bool **ret_reached)
 {
     size_t count = image->functions.count;
     _cleanup_free_ bool *reached = calloc(count + 1, sizeof *reached);

@@ -98,8 +98,8 @@ struct error *image_find(const struct image *image, const char *text, size_t *re
         return error_new("fault %zu has no code: the mistake would make no difference there",
                          found + 1);
     if ((candidate->flags & MAP_CHOSEN) == 0)
-        return error_new("fault %zu has no code: its block had more candidates than the build "
-                         "allowed clones (see --clones-per-block of ordeal cc)",
+        return error_new("fault %zu has no code: its function had more candidates than the build "
+                         "had room for (see --clone-budget of ordeal cc)",
                          found + 1);
     if (candidate->copies == 0 && image->decide != MAP_VARIABLE)
         return error_new("fault %zu has no code any more: the optimiser or the linker removed the "

@@ -111,8 +111,7 @@ struct error *running_mark(const struct running_ranges *ranges, int memory, uint
         size_t page = 4096 - (stack + count * sizeof *words) % 4096;
         if (page > MOST_STACK - count * sizeof *words)
             page = MOST_STACK - count * sizeof *words;
-        ssize_t got =
-            pread(memory, words + count, page, (off_t)(stack + count * sizeof *words));
+        ssize_t got = pread(memory, words + count, page, (off_t)(stack + count * sizeof *words));
         if (got <= 0)
             break;
         count += (size_t)got / sizeof *words;

@@ -166,8 +166,7 @@ static struct error *check_lost(struct check *check)
         const struct image_function *function = &image->functions.items[i];
         if ((function->flags & MAP_ENTRY) == 0 || function->again || function->markers == 0 ||
             entered[i] ||
-            (image->entries.count != 0 &&
-             map_find(&names, hash_text(function->name)) == MAP_NONE))
+            (image->entries.count != 0 && map_find(&names, hash_text(function->name)) == MAP_NONE))
             continue;
         check->report->problem_count++;
         TRY(buffer_printf(&check->report->problems,

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 struct cc_arguments {
-    bool debug; // debug information is wanted
-    bool lto;   // the optimiser will see other modules, too
-    bool cfi;   // calls are checked against tables of functions
+    bool debug;     // debug information is wanted
+    bool lto;       // the optimiser will see other modules, too
+    bool cfi;       // calls are checked against tables of functions
     bool scattered; // the blocks of one function may get into several sections
 };
 // `arguments` is as cc_list_expand() makes it.

@@ -150,7 +150,8 @@ static struct error *put_summary(const struct listing *listing)
 struct error *faults_put_left_out(const struct image *image, const struct faults_filter *filter,
                                   bool json, struct buffer *text)
 {
-    _cleanup_(listing_deinit) struct listing listing = {.image = image, .filter = filter, .json = json, .text = text};
+    _cleanup_(listing_deinit) struct listing listing = {
+        .image = image, .filter = filter, .json = json, .text = text};
     for (size_t i = 0; i < image->left_out.count; i++) {
         struct image_left_out row = image->left_out.items[i];
         if (row.reason == SOURCE_FOUND || row.reason >= SOURCE_REASONS)

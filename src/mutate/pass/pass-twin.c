@@ -244,8 +244,8 @@ void pass_make_twins(struct pass *pass)
             pass_is_named(pass->options.loops, LLVMGetValueName2(subject->function, &size));
         subject->in_place = loops || !shim_clonable(subject->function);
         if (subject->in_place) {
-            subject->reason = loops ? "asked for with --loops"
-                                    : "its labels are known outside of it";
+            subject->reason =
+                loops ? "asked for with --loops" : "its labels are known outside of it";
             continue;
         }
         make_twin(pass, subject);

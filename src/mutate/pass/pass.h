@@ -21,12 +21,12 @@ struct pass_options {
     unsigned budget;           // instructions in the copies of a twin, in percent of its own
     unsigned least_budget;     // for the smallest functions
     uint64_t seed;
-    const char *skip; // files to leave alone: parts of their names, separated by commas
+    const char *skip;  // files to leave alone: parts of their names, separated by commas
     const char *loops; // functions that get markers in place, separated by commas
-    char *text;       // owns the names
-    bool lto;         // the optimiser will see other modules, too
-    bool scattered;   // the blocks of one function may get into several sections
-    bool strip_debug; // line tables were made for the map alone
+    char *text;        // owns the names
+    bool lto;          // the optimiser will see other modules, too
+    bool scattered;    // the blocks of one function may get into several sections
+    bool strip_debug;  // line tables were made for the map alone
     bool counters;
     const char *table; // file with the faults of the source, or NULL
     ARRAY(const struct fault_type *) types;

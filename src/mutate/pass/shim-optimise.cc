@@ -19,8 +19,8 @@
 using namespace llvm;
 
 #define WAITING_ATTRIBUTE "ordeal-optimised"
-#define MOST_INLINED 10000 // calls in one twin, so that this ends where functions call each other
-#define MOST_BLOCKS  150   // of a twin whose variables are moved to registers
+#define MOST_INLINED      10000 // calls in one twin, so that this ends where functions call each other
+#define MOST_BLOCKS       150 // of a twin whose variables are moved to registers
 
 static bool is_inlined(const CallBase &call)
 {

@@ -3,11 +3,13 @@
 #ifndef ORDEAL_MUTATE_PASS_SHIM_OPTIMISE_H
 #define ORDEAL_MUTATE_PASS_SHIM_OPTIMISE_H
 
+#ifdef __cplusplus
 #include <llvm/IR/PassManager.h>
 
 // Optimises all twins of a module, and keeps the pipeline from doing more with them.
 void optimise_twins(llvm::Module &module, llvm::ModuleAnalysisManager &manager);
 // After the pipeline: makes them functions for the code generator like all others.
 void release_twins(llvm::Module &module);
+#endif
 
 #endif
