@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Usage: filtered WAY [ASK]. Filters its own system calls, then makes calls that rules may fail.
-// WAY: strict (read, write and exit alone), filter (the same by a program), or raw (the same
-// without the C library's knowledge). With ASK it makes a system call of its own that the filter
-// forbids.
+// WAY: strict (read, write and exit alone), filter (the same by a program), raw (the same
+// without the C library's knowledge), or probe (only asks the kernel which filters it knows, and
+// takes 20 ms between its first two calls). With ASK it makes a system call of its own that the
+// filter forbids.
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -35,6 +36,14 @@ static long raw(long number, long a, long b, long c)
     return result;
 }
 
+// As libseccomp and others do: none of these calls can succeed.
+static int probe(void)
+{
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL) < 0 &&
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL) < 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) < 0;
+}
+
 static void say(const char *text)
 {
     if (write(1, text, strlen(text)) < 0)
@@ -51,9 +60,13 @@ int main(int argc, char **argv)
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
     else if (strcmp(way, "filter") == 0)
         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &code);
-    else
+    else if (strcmp(way, "probe") == 0 && !probe())
+        return 1;
+    else if (strcmp(way, "raw") == 0)
         raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&code);
     say(open(name, O_RDONLY) == -7 ? "open failed\n" : "open passed\n");
+    if (strcmp(way, "probe") == 0)
+        usleep(20000);
     say(read(0, &byte, 1) == -7 ? "read failed\n" : "read passed\n");
     say("text\n");
     if (argc > 2)
