@@ -183,14 +183,21 @@ static int hook_pthread_create(void *thread, const void *attributes, void *(*sta
     return result;
 }
 
-// Exits that run no destructors.
+// Exits that run no destructors. A child of vfork() is here in its parent's memory, and the parent
+// goes on.
+static void process_ends(void)
+{
+    thread_self();
+    if (!runtime.filtered && system_pid() != runtime.process->pid)
+        return;
+    functions_end();
+    rows_process_ends();
+}
 
 #define EXIT_HOOK(name)                                                                            \
     static void hook_##name(int status)                                                            \
     {                                                                                              \
-        thread_self();                                                                             \
-        functions_end();                                                                           \
-        rows_process_ends();                                                                       \
+        process_ends();                                                                            \
         REAL(name)(status);                                                                        \
     }
 EXIT_HOOK(_exit)
