@@ -107,7 +107,7 @@ static void churn(void)
 
 static void all_threads(void)
 {
-    pthread_t ids[64];
+    pthread_t ids[512];
     pthread_barrier_init(&barrier, NULL, (unsigned)threads);
     for (long i = 0; i < threads; i++)
         if (pthread_create(&ids[i], NULL, run, (void *)i) != 0)
