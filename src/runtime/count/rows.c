@@ -163,6 +163,8 @@ static uint32_t take_from_dead_processes(uint64_t me)
 static uint32_t find_row(void)
 {
     uint64_t me = owner_now();
+    if (runtime.filtered) // asking about others may be forbidden
+        return take_unowned(0, me);
     uint32_t row = take_from_dead(me, ENDING);
     if (row == 0)
         row = take_unowned(0, me);

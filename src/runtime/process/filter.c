@@ -5,6 +5,7 @@
 // it still makes one, the region tells, so that the target is not blamed for it.
 #include "runtime/hooks.h"
 
+#include "runtime/credits.h"
 #include "runtime/descriptors.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"
@@ -30,6 +31,7 @@ static void filter_comes(bool strict)
             module_index(set->modules[i]);
     slots_make_functions();
     arena_reserve();
+    credits_stop();
     process_unlock();
     // In strict mode reading the time, too, is a fault.
     if (strict)
