@@ -38,7 +38,13 @@ static void filter_comes(bool strict)
         runtime.stopped_clock = clock_now();
     __atomic_fetch_or(&runtime.region->filters, strict ? WIRE_FILTER_STRICT : WIRE_FILTER_PROGRAM,
                       __ATOMIC_RELAXED);
+    const bool is_first = !runtime.filtered;
     runtime.filtered = true;
+    // Without the hooks for crashes nothing would hide our handler.
+    if (is_first && (runtime.region->options & WIRE_CATCH_CRASHES) != 0) {
+        guarded_wrap(SIGSEGV);
+        guarded_wrap(SIGBUS);
+    }
     process_mark_calls();
 }
 
