@@ -185,11 +185,15 @@ static struct error *prover_next(void *self, char **ret_spec)
 
 // ---- what came of it ----
 
+// A call by the C library belongs to the function of it that was called.
+static bool is_own(const struct inner_call *call)
+{
+    return call->module[0] != '\0' && !realism_is_system(call->module);
+}
+
 static bool can_fail(const struct inner_call *call)
 {
-    // A call by the C library belongs to the function of it that was called.
-    return call->module[0] != '\0' && !realism_is_system(call->module) &&
-           realism_happens(call->function);
+    return is_own(call) && realism_happens(call->function);
 }
 
 static int by_order(const void *left, const void *right)
@@ -219,26 +223,41 @@ static struct error *add_cause(struct prover *prover, const struct inner_call *c
     return cause->function != NULL && cause->module != NULL ? NULL : error_no_memory();
 }
 
-// A transfer of a part is no failure, a signal comes from outside of the call, and what lasts is
-// tried anyway.
+// A transfer of a part is no failure, a signal comes from outside of the call, and rare errors mean
+// misuse: they are not tried. Who knows what they would cause, so nothing is impossible then. What
+// lasts is tried anyway.
 static struct error *add_causes(struct prover *prover, const struct inner_call *call)
 {
     const struct realism *row = realism_find(call->function);
     const char *list = row->errors;
     struct realism_error error;
-    for (unsigned round = 0; round < ERRORS_MOST && realism_next(&list, &error);)
-        if (!error.is_short && !error.lasting && error.need != REALISM_HANDLER)
+    unsigned round = 0;
+    while (realism_next(&list, &error)) {
+        bool tried = !error.is_short && error.need != REALISM_HANDLER && round < ERRORS_MOST;
+        prover->incomplete |= !tried && !error.lasting;
+        if (tried && !error.lasting)
             TRY(add_cause(prover, call, row, &error, round++));
+    }
     return NULL;
+}
+
+// Whether the function may fail in a way that is not tried: with a rare error, or by what it reads.
+static bool has_other_ways(const struct inner_call *call)
+{
+    const struct realism *row = realism_find(call->function);
+    return row != NULL && (row->rare[0] != '\0' || !realism_forces(call->function));
 }
 
 static struct error *take_calls(struct prover *prover, const struct observed_call *observed)
 {
     prover->incomplete |= observed->lost || !observed->returned;
     unsigned places = 0;
-    for (size_t i = 0; i < observed->calls.count; i++)
-        if (can_fail(&observed->calls.items[i]) && places++ < PLACES_MOST)
-            TRY(add_causes(prover, &observed->calls.items[i]));
+    for (size_t i = 0; i < observed->calls.count; i++) {
+        const struct inner_call *call = &observed->calls.items[i];
+        prover->incomplete |= is_own(call) && has_other_ways(call);
+        if (can_fail(call) && places++ < PLACES_MOST)
+            TRY(add_causes(prover, call));
+    }
     prover->incomplete |= places > PLACES_MOST;
     if (prover->causes.count != 0)
         qsort(prover->causes.items, prover->causes.count, sizeof *prover->causes.items, by_order);
