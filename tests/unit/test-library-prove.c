@@ -160,6 +160,42 @@ static void errors_that_are_left_out(void **state)
     }
 }
 
+// The call can fail like that, but something else comes of it. If it changes its outputs, too, that
+// is another failure.
+static void the_failure_alone_is_caused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        void *prover = i < 2 ? begin_usual(STORE_BASIS_CALLS)
+                             : begin(STORE_BASIS_CALLS, "f=NULL, out(2:8)=0 when "
+                                                        "caller(/bin/p+0x10) and once");
+        struct observation first = seen(0x5000), second = seen(0);
+        add_call(&first, "malloc", 1, 1);
+        expect_next(prover, OBSERVING);
+        take(prover, first, false);
+        second.observed.changed = i == 0 ? 0 : 2;
+        expect_next(prover, OBSERVING " then malloc=NULL/ENOMEM when inside and match == 1");
+        take(prover, second, false);
+        expect_next(prover, i == 1 ? NULL : "f=observe when caller(/bin/p+0x10)");
+        if (i != 1)
+            take(prover, seen(0x5000), false);
+        assert_int_equal(library_proof.result(prover).proof,
+                         i == 1 ? STORE_PROOF_IMPOSSIBLE : STORE_PROOF_UNPROVEN);
+        library_proof.end(prover);
+    }
+}
+
+static void what_is_seen_without_a_fault(void **state)
+{
+    (void)state;
+    void *prover = begin_usual(STORE_BASIS_CALLS);
+    expect_next(prover, OBSERVING);
+    take(prover, seen(0x5000), true);
+    expect_next(prover, NULL);
+    assert_int_equal(library_proof.result(prover).proof, STORE_PROOF_UNPROVEN);
+    library_proof.end(prover);
+}
+
 // Where other things may decide, or not everything was tried, nothing is said to be impossible.
 static void not_all_was_tried(void **state)
 {
@@ -228,6 +264,8 @@ int main(void)
         cmocka_unit_test(later_calls_fail_too),
         cmocka_unit_test(nothing_causes_it),
         cmocka_unit_test(errors_that_are_left_out),
+        cmocka_unit_test(the_failure_alone_is_caused),
+        cmocka_unit_test(what_is_seen_without_a_fault),
         cmocka_unit_test(not_all_was_tried),
         cmocka_unit_test(an_ordinary_result_is_no_failure),
         cmocka_unit_test(what_was_not_hit_proves_nothing),

@@ -35,6 +35,7 @@ struct prover {
     char *observing; // the rule that lets the function do its work
     bool ordinary;   // without any fault, it returns the guess in another call from there
     char *guess;     // what it is said to return, as in rules
+    bool gives;      // and leaves something in its outputs
     enum store_basis basis;
     enum stage stage;
     ARRAY(struct cause) causes;
@@ -90,6 +91,7 @@ static struct error *make_observing(struct prover *prover, const struct scenario
                       is_once(rule->condition) ? "" : AND_ONCE));
     prover->observing = TAKE(text.data);
     prover->guess = strndup(rule->action, strcspn(rule->action, "/, "));
+    prover->gives = strstr(rule->action, "out(") != NULL;
     return prover->guess != NULL ? NULL : error_no_memory();
 }
 
@@ -359,6 +361,13 @@ static struct error *found(struct prover *prover, const struct observed_call *ob
     return NULL;
 }
 
+// Whether the call ended as the guess says.
+static bool is_same_failure(const struct prover *prover, const struct observed_call *observed)
+{
+    return observed->returned && is_guessed(prover, observed->result) &&
+           (prover->gives || observed->changed == 0);
+}
+
 static void take_known(struct prover *prover, const struct observation *observation, bool shows)
 {
     prover->stage = shows ? STAGE_DONE : STAGE_RECORD;
@@ -374,7 +383,7 @@ static struct error *prover_take(void *self, const struct observation *observati
     bool happened = observation->activations != 0 && observation->damage == WIRE_DAMAGE_NONE;
     prover->tries++;
     if (prover->stage == STAGE_KNOWN) {
-        take_known(prover, observation, shows);
+        take_known(prover, observation, happened && shows);
         return NULL;
     }
     if (prover->stage == STAGE_ORDINARY) {
@@ -384,16 +393,18 @@ static struct error *prover_take(void *self, const struct observation *observati
         return NULL;
     }
     if (prover->stage == STAGE_RECORD) {
-        prover->stage = happened && observed->began ? STAGE_ALONE : STAGE_DONE;
+        // What is seen without a fault has nothing to do with it.
+        prover->stage = happened && observed->began && !shows ? STAGE_ALONE : STAGE_DONE;
         prover->incomplete |= prover->stage == STAGE_DONE;
         return prover->stage == STAGE_ALONE ? take_calls(prover, observed) : NULL;
     }
     if (happened && shows)
         return found(prover, observed);
     // An error that needs another kind of descriptor or other arguments is not hit, and cannot
-    // happen.
-    prover->incomplete |=
-        !happened && prover->causes.items[prover->at].error.need == REALISM_NOTHING;
+    // happen. If the call fails as guessed, it is possible, though the program does something else:
+    // it may have been told more about it.
+    prover->incomplete |= happened ? is_same_failure(prover, observed)
+                                   : prover->causes.items[prover->at].error.need == REALISM_NOTHING;
     bool later = false;
     if (prover->stage == STAGE_ALONE && happened)
         TRY(find_later(prover, observed, &later));
