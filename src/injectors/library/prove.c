@@ -18,7 +18,7 @@
 #define ERRORS_MOST 2 // of each
 
 // The last one but the end looks at all calls of the place: what one of them returns without any
-// fault is no failure.
+// fault may be no failure. That proves nothing about this call.
 enum stage { STAGE_KNOWN, STAGE_RECORD, STAGE_ALONE, STAGE_LASTING, STAGE_ORDINARY, STAGE_DONE };
 
 // A call inside, and an error that it may fail with.
@@ -427,8 +427,7 @@ static struct proof_result prover_result(const void *self)
     const struct prover *prover = self;
     struct proof_result result = {.tries = prover->tries};
     if (!prover->caused) {
-        result.proof = prover->ordinary || is_impossible(prover) ? STORE_PROOF_IMPOSSIBLE
-                                                                 : STORE_PROOF_UNPROVEN;
+        result.proof = is_impossible(prover) ? STORE_PROOF_IMPOSSIBLE : STORE_PROOF_UNPROVEN;
         result.returned = prover->ordinary ? prover->guess : NULL;
         return result;
     }

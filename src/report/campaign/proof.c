@@ -88,16 +88,16 @@ struct error *campaign_put_proof(const struct campaign_finding *finding, struct 
         return finding->proof_call != NULL ? put_cause(finding, text)
                                            : buffer_printf(text, "by what it calls");
     case STORE_PROOF_UNPROVEN:
+        if (finding->proof_result != NULL)
+            return buffer_printf(text,
+                                 "unproven: perhaps not a failure, since without any fault other "
+                                 "calls from there return %s, too",
+                                 finding->proof_result);
         return buffer_printf(text, finding->proof_tries != 0
                                        ? "unproven: no failure of the system that was tried causes "
                                          "it, but input or arguments may"
                                        : "unproven: it was not tried what causes it");
     case STORE_PROOF_IMPOSSIBLE:
-        if (finding->proof_result != NULL)
-            return buffer_printf(text,
-                                 "not a failure: without any fault, other calls from there "
-                                 "return %s, too",
-                                 finding->proof_result);
         return buffer_printf(text, "not possible: everything that could cause it was tried, and "
                                    "did not");
     default:
