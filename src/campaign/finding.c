@@ -132,6 +132,7 @@ static struct error *load_row(void *data, const struct store_finding *row)
     group->confirmed = row->confirmed;
     group->carried = row->carried != NULL;
     group->proof = row->proof;
+    group->proof_tries = row->proof_tries;
     // A mark for now. load_trial() reads the trial when the query for findings is finished.
     group->number = load->confirm && !group->carried && row->confirmed == STORE_NOT_CONFIRMED;
     return NULL;

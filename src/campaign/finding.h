@@ -78,6 +78,8 @@ struct finding_group {
     // Whether the example's fault can happen, see proof.h. spec is then the next trial for it.
     enum store_basis basis; // of its candidate
     enum store_proof proof;
+    unsigned proof_tries;
+    bool mixed;    // trials of other candidates than the example's show it, too
     char *library; // that defines the function of the fault, or NULL
     void *prover;  // the injector's, or NULL
 };

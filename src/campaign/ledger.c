@@ -297,11 +297,13 @@ static struct error *add_to_finding(struct ledger *ledger, struct finding_group 
         .command = "",
     };
     TRY(store_add_finding(ledger->store, &row));
-    // A fault that needs no proof is better than one that does.
+    TRY(proof_note_candidate(ledger->store, group, job->candidate));
+    // A fault that needs no proof, or has one, is better than one that needs it.
     bool surer = proof_before(group->basis) == STORE_PROOF_UNPROVEN &&
                  proof_before(job->basis) != STORE_PROOF_UNPROVEN,
          doubtful = proof_before(job->basis) == STORE_PROOF_UNPROVEN &&
-                    proof_before(group->basis) != STORE_PROOF_UNPROVEN;
+                    (proof_before(group->basis) != STORE_PROOF_UNPROVEN ||
+                     group->proof == STORE_PROOF_CAUSED);
     bool next = group->carried || surer ||
                 (group->confirmed == STORE_FLAKY && group->failures <= FINDING_SPARES);
     // If candidates have an order, the first one is the example, whichever result arrives first.
