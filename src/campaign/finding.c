@@ -115,6 +115,12 @@ bool finding_is_simpler(const struct finding_group *group, const struct engine_r
     return result->seconds < group->seconds / 2;
 }
 
+bool finding_awaits_proof(const struct finding_group *group)
+{
+    return group->confirmed == STORE_CONFIRMED && group->proof == STORE_PROOF_UNPROVEN &&
+           group->proof_tries == 0;
+}
+
 struct groups_load {
     struct finding_groups *groups;
     bool confirm;
@@ -134,7 +140,8 @@ static struct error *load_row(void *data, const struct store_finding *row)
     group->proof = row->proof;
     group->proof_tries = row->proof_tries;
     // A mark for now. load_trial() reads the trial when the query for findings is finished.
-    group->number = load->confirm && !group->carried && row->confirmed == STORE_NOT_CONFIRMED;
+    group->number = load->confirm && !group->carried &&
+                    (row->confirmed == STORE_NOT_CONFIRMED || finding_awaits_proof(group));
     return NULL;
 }
 

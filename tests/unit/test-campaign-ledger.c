@@ -387,13 +387,60 @@ static void test_proof_stays(void **state)
     (void)state;
 }
 
+// A resumed campaign begins the proofs that the earlier session had no time for. What it spent on
+// others counts.
+static void test_resumed_proof(void **state)
+{
+    struct bench bench;
+    size_t index;
+    bench_start(&bench);
+    struct store_candidate guessed = bench.candidate;
+    guessed.id = 0;
+    guessed.number = 2;
+    guessed.basis = STORE_BASIS_CALLS;
+    ok(store_add_candidate(bench.ledger.store, &guessed));
+    keep_guessed(&bench, 1, guessed.id, 1);
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
+        confirm(&bench, index, 1, VERDICT_CRASH);
+    }
+    struct store_trial spent = {.campaign = bench.campaign.id,
+                                .candidate = guessed.id,
+                                .spec = "f=observe",
+                                .verdict = VERDICT_PASS,
+                                .reason = "",
+                                .confirmation = true,
+                                .proving = true};
+    ok(store_add_trial(bench.ledger.store, &spent));
+    ok(ledger_flush(&bench.ledger, true));
+    struct ledger resumed = bench.ledger;
+    ledger_deinit(&bench.ledger);
+    bench.ledger = (struct ledger){.store = resumed.store,
+                                   .options = resumed.options,
+                                   .control = resumed.control,
+                                   .campaign = resumed.campaign,
+                                   .confirm = true};
+    ok(ledger_init(&bench.ledger));
+    assert_int_equal(bench.ledger.proving, 1);
+    proof_ends = STORE_PROOF_IMPOSSIBLE;
+    const struct finding_group *group = ledger_unconfirmed(&bench.ledger, &index);
+    assert_non_null(group);
+    assert_string_equal(group->spec, "f=observe");
+    assert_int_equal(bench.ledger.proving, 2);
+    confirm(&bench, index, 1, VERDICT_PASS);
+    proof_is(&bench, STORE_PROOF_IMPOSSIBLE);
+    assert_null(ledger_unconfirmed(&bench.ledger, &index));
+    bench_end(&bench);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_confirmation),        cmocka_unit_test(test_hangs_elsewhere),
         cmocka_unit_test(test_next_trial_confirms), cmocka_unit_test(test_overtaken_confirmation),
         cmocka_unit_test(test_fewest_faults),       cmocka_unit_test(test_proof_of_several),
-        cmocka_unit_test(test_proof_stays),
+        cmocka_unit_test(test_proof_stays),         cmocka_unit_test(test_resumed_proof),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
