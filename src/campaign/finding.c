@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/secrets.h"
+#include "campaign/proof.h"
 #include "store/spec.h"
 
 #include <stdlib.h>
@@ -101,6 +102,8 @@ bool finding_use_spare(struct finding_group *group)
     group->activations = spare->activations;
     group->seconds = spare->seconds;
     group->basis = spare->basis;
+    group->proof = proof_before(spare->basis);
+    group->proof_tries = 0;
     free(TAKE(group->library));
     return true;
 }

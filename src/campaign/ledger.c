@@ -257,6 +257,7 @@ static struct error *take_example(struct ledger *ledger, struct finding_group *g
     group->carried = false;
     group->basis = job->basis;
     group->proof = proof_before(job->basis);
+    group->proof_tries = 0;
     free(TAKE(group->library));
     if (result->observation.injections.count != 0 &&
         result->observation.injections.items[0].library != NULL) {

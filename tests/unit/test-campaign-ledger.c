@@ -306,16 +306,22 @@ static void test_fewest_faults(void **state)
     }
 }
 
-static void keep_guessed(struct bench *bench, uint64_t number, int64_t candidate,
-                         uint64_t activations)
+static void keep_based(struct bench *bench, uint64_t number, int64_t candidate,
+                       uint64_t activations, enum store_basis basis)
 {
     struct trial_job job = job_of(bench, number);
     struct engine_result result = result_of(VERDICT_CRASH, activations);
     job.candidate = candidate;
-    job.basis = STORE_BASIS_CALLS;
+    job.basis = basis;
     ok(ledger_keep(&bench->ledger, &job, NULL, &result));
     trial_job_deinit(&job);
     engine_result_deinit(&result);
+}
+
+static void keep_guessed(struct bench *bench, uint64_t number, int64_t candidate,
+                         uint64_t activations)
+{
+    keep_based(bench, number, candidate, activations, STORE_BASIS_CALLS);
 }
 
 static struct error *note_proof(void *data, const struct store_finding *row)
@@ -387,6 +393,26 @@ static void test_proof_stays(void **state)
     (void)state;
 }
 
+// If only a guessed fault repeats, the finding is no longer certain.
+static void test_proof_of_spare(void **state)
+{
+    struct bench bench;
+    size_t index;
+    bench_start(&bench);
+    keep_based(&bench, 1, bench.candidate.id, 1, STORE_BASIS_SYSTEM);
+    proof_is(&bench, STORE_PROOF_CERTAIN);
+    keep_guessed(&bench, 2, bench.candidate.id, 1);
+    assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
+    confirm(&bench, index, 1, VERDICT_PASS);
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
+        confirm(&bench, index, 2, VERDICT_CRASH);
+    }
+    proof_is(&bench, STORE_PROOF_UNPROVEN);
+    bench_end(&bench);
+    (void)state;
+}
+
 // A resumed campaign begins the proofs that the earlier session had no time for. What it spent on
 // others counts.
 static void test_resumed_proof(void **state)
@@ -441,6 +467,7 @@ int main(void)
         cmocka_unit_test(test_next_trial_confirms), cmocka_unit_test(test_overtaken_confirmation),
         cmocka_unit_test(test_fewest_faults),       cmocka_unit_test(test_proof_of_several),
         cmocka_unit_test(test_proof_stays),         cmocka_unit_test(test_resumed_proof),
+        cmocka_unit_test(test_proof_of_spare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
