@@ -191,6 +191,7 @@ void pass_instrument(struct pass *pass, struct pass_function *subject)
         return;
     LLVMValueRef code = subject->twin != NULL ? subject->twin : subject->function;
     pass_prepare_source(pass, subject, code);
+    pass_set_unset(pass, subject, code);
     pass_drop_forbidden(code);
     // In pristine code, keep the layout only where code is to be small, so that it costs as little
     // as possible. Other code is hardly at risk, since its blocks are merged less often.

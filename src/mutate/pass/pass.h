@@ -128,6 +128,8 @@ void pass_make_entries(struct pass *pass);
 // Prepares a function for the faults of the source: blocks begin where they go on. Comes first of
 // all changes to the code that is instrumented.
 void pass_prepare_source(struct pass *pass, struct pass_function *subject, LLVMValueRef code);
+// Gives variables that a fault may leave without a value one that the optimiser does not know.
+void pass_set_unset(struct pass *pass, const struct pass_function *subject, LLVMValueRef code);
 // Puts markers and faulty clones of blocks into a function's twin, or into the function.
 void pass_instrument(struct pass *pass, struct pass_function *subject);
 // The same for a twin, where only the instructions that a fault changes are copied.
