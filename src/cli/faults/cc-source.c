@@ -53,11 +53,14 @@ static struct error *look(const struct source_arguments *arguments, const char *
         if (is_skipped(source, skip))
             continue;
         TRY(source_arguments_for(arguments, source, &command));
-        // If it does not compile, the compiler will tell.
+        // If it does not compile, the compiler will tell more.
         struct error *error = source_find(command, &faults);
-        error_free(error);
-        if (error == NULL)
+        if (error != NULL)
+            fprintf(stderr, "ordeal cc: no faults of %d types in %s: %s\n", MODEL_KINDS, source,
+                    error_message(error));
+        else
             TRY(source_writer_add(&writer, source, &faults));
+        error_free(error);
     }
     return source_writer_finish(&writer, ret_table);
 }
