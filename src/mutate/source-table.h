@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define SOURCE_MAGIC   0x5344524fu // "ORDS"
-#define SOURCE_VERSION 1u
+#define SOURCE_VERSION 2u
 
 enum source_how {    // what happens instead
     SOURCE_SKIP,     // the statements in the range do not run
@@ -56,6 +56,7 @@ struct source_row {
     uint32_t source;                   // string: the file that is compiled, as it was named
     uint32_t file;                     // string: the file the fault is in
     uint32_t function;                 // line that the function begins at
+    uint32_t function_name;            // string
     struct source_position at;         // of the fault, for people
     struct source_position begin, end; // `end` is behind the last character
     uint32_t name, other;              // strings

@@ -146,11 +146,23 @@ static void tell_left_out(const struct pass *pass)
                 LLVMGetSourceFileName(pass->module, &size), left_out, all);
 }
 
+static void tell_lost(const struct pass *pass)
+{
+    size_t size;
+    if (pass->rows != NULL && pass->rows->by_function.count != 0 && !pass->rows->used &&
+        pass->rows->lost)
+        fprintf(stderr,
+                "%s: no faults of %d types: debug information has names of files that are not "
+                "found here (-ffile-prefix-map)\n",
+                LLVMGetSourceFileName(pass->module, &size), MODEL_KINDS);
+}
+
 static void instrument(struct pass *pass)
 {
     if (pass->options.table != NULL)
         pass->rows = source_rows_read(pass, pass->options.table);
     pass_find(pass);
+    tell_lost(pass);
     if (pass->functions.count == 0)
         return;
     if (pass->options.decide == MAP_WORLDS)
