@@ -127,6 +127,8 @@ static struct error *put_summary(const struct image *image, const bool *enabled,
                       ": %zu can be enabled, %zu enabled now, %zu removed by the optimiser or "
                       "linker, %zu not chosen",
                       live, on, all - live - unchosen - idle, unchosen));
+    if (unchosen != 0)
+        TRY(buffer_printf(text, " (--left-out lists them, 'ordeal cc --clone-budget' makes room)"));
     if (idle != 0)
         TRY(buffer_printf(text, ", %zu that would make no difference", idle));
     if (places != 0) {
