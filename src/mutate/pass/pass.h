@@ -134,6 +134,9 @@ void pass_set_unset(struct pass *pass, const struct pass_function *subject, LLVM
 void pass_instrument(struct pass *pass, struct pass_function *subject);
 // The same for a twin, where only the instructions that a fault changes are copied.
 void pass_splice(struct pass *pass, struct pass_function *subject);
+size_t pass_block_size(LLVMBasicBlockRef block); // instructions
+// How many candidates, from `first` on, are in the same block.
+size_t pass_in_one_block(const struct pass_function *subject, size_t first);
 // Makes a candidate's mistake in a copy of its instruction.
 void pass_apply(struct pass *pass, const struct pass_function *subject, size_t number,
                 LLVMValueRef copy);
