@@ -316,9 +316,11 @@ static void busy_others(void **state)
     pid_list others = {0};
     for (long i = 40 * sysconf(_SC_NPROCESSORS_ONLN); i > 0; i--) {
         pid_t child = fork();
-        for (uint64_t end = now() + 60000 * MS; child == 0;)
-            if (now() > end)
-                _exit(0);
+        if (child == 0) {
+            for (uint64_t end = now() + 60000 * MS; now() < end;)
+                ;
+            _exit(0);
+        }
         *ARRAY_ADD(&others) = child;
     }
     assert_false(process_limit_is_flooded(NULL, &others));
