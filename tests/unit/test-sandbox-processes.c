@@ -303,6 +303,16 @@ static void too_many_processes(void **state)
     assert_int_equal(count, 0);
     must(process_limit_check(&(struct process_limit){.limit = 0}, 0, NULL, &spared, &count));
     assert_int_equal(count, 0);
+    // Whoever is just below the limit is counted again when a few more are there, not only when the
+    // system has half the limit more.
+    limit = (struct process_limit){.limit = 11};
+    must(process_limit_check(&limit, 0, NULL, &spared, &count));
+    assert_int_equal(count, 0);
+    assert_int_equal(limit.room, 1);
+    limit = (struct process_limit){.limit = 20};
+    must(process_limit_check(&limit, 0, "/proc/self/task", &spared, &count));
+    assert_int_equal(count, 0);
+    assert_int_equal(limit.room, 19);
     ARRAY_DEINIT(&spared);
     for (size_t i = 0; i < 12; i++) {
         kill(children[i], SIGKILL);
