@@ -145,14 +145,28 @@ struct error *buffer_read_file(const char *path, size_t limit, struct buffer *re
     return read_all(file, path, limit, ret_buffer);
 }
 
-struct error *buffer_read_regular(const char *path, size_t limit, struct buffer *ret_buffer)
+static struct error *read_regular(const char *path, size_t limit, bool own,
+                                  struct buffer *ret_buffer)
 {
     struct stat status;
     // Without O_NONBLOCK, open() would wait for the writer of a FIFO.
-    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    _cleanup_close_ int file =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (own ? O_NOFOLLOW : 0));
     if (file < 0 || fstat(file, &status) < 0)
         return error_from_errno(errno, "cannot read %s", path);
     if (!S_ISREG(status.st_mode))
         return error_new("cannot read %s: not a regular file", path);
+    if (own && status.st_uid != geteuid())
+        return error_new("cannot read %s: another user's file", path);
     return read_all(file, path, limit, ret_buffer);
+}
+
+struct error *buffer_read_regular(const char *path, size_t limit, struct buffer *ret_buffer)
+{
+    return read_regular(path, limit, false, ret_buffer);
+}
+
+struct error *buffer_read_own(const char *path, size_t limit, struct buffer *ret_buffer)
+{
+    return read_regular(path, limit, true, ret_buffer);
 }

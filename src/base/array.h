@@ -51,5 +51,8 @@ _must_check_ struct error *buffer_read_file(const char *path, size_t limit,
 // wait.
 _must_check_ struct error *buffer_read_regular(const char *path, size_t limit,
                                                struct buffer *ret_buffer);
+// The same for a file of this user that is no symbolic link.
+_must_check_ struct error *buffer_read_own(const char *path, size_t limit,
+                                           struct buffer *ret_buffer);
 
 #endif

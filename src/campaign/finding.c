@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/secrets.h"
+#include "campaign/proof.h"
 #include "store/spec.h"
 
 #include <stdlib.h>
@@ -101,6 +102,8 @@ bool finding_use_spare(struct finding_group *group)
     group->activations = spare->activations;
     group->seconds = spare->seconds;
     group->basis = spare->basis;
+    group->proof = proof_before(spare->basis);
+    group->proof_tries = 0;
     free(TAKE(group->library));
     return true;
 }
@@ -113,6 +116,12 @@ bool finding_is_simpler(const struct finding_group *group, const struct engine_r
     if (activations != group->activations)
         return activations < group->activations;
     return result->seconds < group->seconds / 2;
+}
+
+bool finding_awaits_proof(const struct finding_group *group)
+{
+    return group->confirmed == STORE_CONFIRMED && group->proof == STORE_PROOF_UNPROVEN &&
+           group->proof_tries == 0;
 }
 
 struct groups_load {
@@ -132,8 +141,10 @@ static struct error *load_row(void *data, const struct store_finding *row)
     group->confirmed = row->confirmed;
     group->carried = row->carried != NULL;
     group->proof = row->proof;
+    group->proof_tries = row->proof_tries;
     // A mark for now. load_trial() reads the trial when the query for findings is finished.
-    group->number = load->confirm && !group->carried && row->confirmed == STORE_NOT_CONFIRMED;
+    group->number = load->confirm && !group->carried &&
+                    (row->confirmed == STORE_NOT_CONFIRMED || finding_awaits_proof(group));
     return NULL;
 }
 

@@ -78,6 +78,8 @@ struct finding_group {
     // Whether the example's fault can happen, see proof.h. spec is then the next trial for it.
     enum store_basis basis; // of its candidate
     enum store_proof proof;
+    unsigned proof_tries;
+    bool mixed;    // trials of other candidates than the example's show it, too
     char *library; // that defines the function of the fault, or NULL
     void *prover;  // the injector's, or NULL
 };
@@ -91,7 +93,10 @@ struct finding_group *finding_group_find(struct finding_groups *groups, const ch
 // Adds a group. The cause is copied; everything else is zero.
 _must_check_ struct error *finding_group_add(struct finding_groups *groups, const char *cause,
                                              struct finding_group **ret_group);
-// Loads the findings of a resumed campaign. With `confirm`, unconfirmed ones are to be run again.
+// Whether it is confirmed and nobody has tried yet to prove it.
+bool finding_awaits_proof(const struct finding_group *group);
+// Loads the findings of a resumed campaign. With `confirm`, unconfirmed ones are to be run again,
+// and those that await a proof have its spec, too.
 _must_check_ struct error *finding_groups_load(struct finding_groups *groups, struct store *store,
                                                int64_t campaign, bool confirm);
 // Keeps a copy of a spare trial, if the group may still need one.

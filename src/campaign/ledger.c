@@ -28,11 +28,37 @@ static struct error *count_row(void *data, const struct store_count *row)
     return NULL;
 }
 
+// What earlier sessions spent on proofs counts, too.
+static struct error *note_trial(void *data, const struct store_trial *row)
+{
+    struct ledger *ledger = data;
+    ledger->proving += row->proving;
+    bool counts = row->finding != 0 && (!row->confirmation || row->carried);
+    for (size_t i = 0; counts && i < ledger->groups.items.count; i++) {
+        struct finding_group *group = &ledger->groups.items.items[i];
+        group->mixed |= group->id == row->finding && group->candidate != row->candidate;
+    }
+    return NULL;
+}
+
+static struct error *begin_proof(const struct ledger *ledger, struct finding_group *group)
+{
+    if (group->spec == NULL || !finding_awaits_proof(group))
+        return NULL;
+    _cleanup_free_ char *spec = TAKE(group->spec);
+    return proof_begin(&ledger->options, group, spec);
+}
+
 struct error *ledger_init(struct ledger *ledger)
 {
     TRY(store_each_count(ledger->store, ledger->campaign->id, NULL, count_row, ledger));
-    return finding_groups_load(&ledger->groups, ledger->store, ledger->campaign->id,
-                               ledger->confirm);
+    TRY(finding_groups_load(&ledger->groups, ledger->store, ledger->campaign->id, ledger->confirm));
+    if (ledger->groups.items.count == 0)
+        return NULL;
+    TRY(store_each_trial(ledger->store, ledger->campaign->id, true, note_trial, ledger));
+    for (size_t i = 0; i < ledger->groups.items.count; i++)
+        TRY(begin_proof(ledger, &ledger->groups.items.items[i]));
+    return NULL;
 }
 
 void ledger_deinit(struct ledger *ledger)
@@ -231,6 +257,7 @@ static struct error *take_example(struct ledger *ledger, struct finding_group *g
     group->carried = false;
     group->basis = job->basis;
     group->proof = proof_before(job->basis);
+    group->proof_tries = 0;
     free(TAKE(group->library));
     if (result->observation.injections.count != 0 &&
         result->observation.injections.items[0].library != NULL) {
@@ -297,11 +324,13 @@ static struct error *add_to_finding(struct ledger *ledger, struct finding_group 
         .command = "",
     };
     TRY(store_add_finding(ledger->store, &row));
-    // A fault that needs no proof is better than one that does.
+    TRY(proof_note_candidate(ledger->store, group, job->candidate));
+    // A fault that needs no proof, or has one, is better than one that needs it.
     bool surer = proof_before(group->basis) == STORE_PROOF_UNPROVEN &&
                  proof_before(job->basis) != STORE_PROOF_UNPROVEN,
          doubtful = proof_before(job->basis) == STORE_PROOF_UNPROVEN &&
-                    proof_before(group->basis) != STORE_PROOF_UNPROVEN;
+                    (proof_before(group->basis) != STORE_PROOF_UNPROVEN ||
+                     group->proof == STORE_PROOF_CAUSED);
     bool next = group->carried || surer ||
                 (group->confirmed == STORE_FLAKY && group->failures <= FINDING_SPARES);
     // If candidates have an order, the first one is the example, whichever result arrives first.

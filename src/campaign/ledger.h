@@ -26,7 +26,7 @@ struct ledger {
     uint64_t verdicts[VERDICTS];
     uint64_t trials; // the sum of `verdicts`
     uint64_t counted, failures;
-    uint64_t proving; // trials that were run for proofs, in this session
+    uint64_t proving; // trials that were run for proofs
     uint64_t invalid_in_row;
     bool open; // a transaction is
     uint64_t commit_at_ns, update_at_ns;

@@ -47,12 +47,21 @@ struct error *proof_begin(const struct finding_options *options, struct finding_
     return NULL;
 }
 
+static struct proof_result result_of(const struct finding_options *options,
+                                     const struct finding_group *group)
+{
+    struct proof_result result = options->injector->proof->result(group->prover);
+    if (result.proof == STORE_PROOF_IMPOSSIBLE && group->mixed)
+        result.proof = STORE_PROOF_UNPROVEN;
+    return result;
+}
+
 static struct error *store_result(const struct finding_options *options, struct store *store,
                                   const struct finding_group *group, struct engine_result *result,
                                   const char *spec, int64_t trial)
 {
     _cleanup_(finding_text_deinit) struct finding_text text = {0};
-    const struct proof_result proof = options->injector->proof->result(group->prover);
+    const struct proof_result proof = result_of(options, group);
     bool caused = proof.proof == STORE_PROOF_CAUSED;
     // What causes the fault is the better way to show the finding.
     if (caused)
@@ -85,7 +94,28 @@ struct error *proof_take(const struct finding_options *options, struct store *st
     if (group->spec != NULL)
         return NULL;
     TRY(store_result(options, store, group, result, spec, trial));
-    group->proof = options->injector->proof->result(group->prover).proof;
+    const struct proof_result proof = result_of(options, group);
+    group->proof = proof.proof;
+    group->proof_tries = proof.tries;
     proof_drop(options, group);
     return NULL;
+}
+
+struct error *proof_note_candidate(struct store *store, struct finding_group *group,
+                                   int64_t candidate)
+{
+    group->mixed |= group->carried || candidate != group->candidate;
+    if (!group->mixed || group->proof != STORE_PROOF_IMPOSSIBLE)
+        return NULL;
+    group->proof = STORE_PROOF_UNPROVEN;
+    const struct store_finding row = {
+        .id = group->id,
+        .cause = "",
+        .title = "",
+        .site = "",
+        .command = "",
+        .proof = group->proof,
+        .proof_tries = group->proof_tries,
+    };
+    return store_prove_finding(store, &row);
 }

@@ -23,5 +23,9 @@ void proof_drop(const struct finding_options *options, struct finding_group *gro
 _must_check_ struct error *proof_take(const struct finding_options *options, struct store *store,
                                       struct finding_group *group, struct engine_result *result,
                                       int64_t trial, bool shows);
+// A trial of the candidate shows the finding, too. What is impossible for one fault says nothing
+// about another.
+_must_check_ struct error *proof_note_candidate(struct store *store, struct finding_group *group,
+                                                int64_t candidate);
 
 #endif

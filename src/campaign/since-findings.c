@@ -112,6 +112,13 @@ static struct error *add_row(const struct copying *copying, const struct store_f
     }
     if (strcmp(spec_now(&earlier, now), earlier.trial.spec) != 0)
         copy->command = ""; // it names the call as it was; reports suggest a replay instead
+    // The trial of the proof stays behind, and with it the way to repeat it.
+    if (row->proof == STORE_PROOF_CAUSED)
+        copy->command = "";
+    copy->proof_trial = 0;
+    // What could not be caused there may be here: the library may be another one.
+    if (row->proof == STORE_PROOF_IMPOSSIBLE)
+        copy->proof = STORE_PROOF_UNPROVEN;
     if (row->carried == NULL) {
         copy->carried = file_base_name(store_path(copying->since->store));
         copy->carried_s = copying->since->created_s;

@@ -188,12 +188,11 @@ struct error *suppressions_match(const struct suppressions *suppressions, struct
 }
 
 struct error *suppressions_apply(struct suppressions *suppressions, struct store *store,
-                                 int64_t campaign, uint64_t ret_hidden[VERDICTS])
+                                 int64_t campaign)
 {
     _cleanup_(finding_list_deinit) struct finding_list list = {.store = store};
     TRY(find_injector(campaign, &list));
     TRY(store_each_finding(store, campaign, note_finding, &list));
-    memset(ret_hidden, 0, VERDICTS * sizeof *ret_hidden);
     for (size_t i = 0; i < list.items.count; i++) {
         const struct finding_facts *facts = &list.items.items[i];
         struct suppression *found = find_suppression(suppressions, facts);
@@ -202,21 +201,7 @@ struct error *suppressions_apply(struct suppressions *suppressions, struct store
             continue;
         found->used++;
         found->trials += facts->trials;
-        ret_hidden[facts->verdict] += facts->trials;
     }
-    return NULL;
-}
-
-struct error *suppressions_hidden(struct store *store, int64_t campaign,
-                                  uint64_t ret_hidden[VERDICTS])
-{
-    _cleanup_(finding_list_deinit) struct finding_list list = {.store = store};
-    TRY(find_injector(campaign, &list));
-    TRY(store_each_finding(store, campaign, note_finding, &list));
-    memset(ret_hidden, 0, VERDICTS * sizeof *ret_hidden);
-    for (size_t i = 0; i < list.items.count; i++)
-        if (list.items.items[i].hidden)
-            ret_hidden[list.items.items[i].verdict] += list.items.items[i].trials;
     return NULL;
 }
 

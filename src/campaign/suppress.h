@@ -44,13 +44,8 @@ _must_check_ struct error *suppressions_match(const struct suppressions *suppres
                                               struct store *store, const struct store_finding *row,
                                               bool *ret_matches);
 // Marks the campaign's findings in the store: those that match are hidden, all others are not.
-// ret_hidden gets the number of trials of hidden findings, by verdict.
 _must_check_ struct error *suppressions_apply(struct suppressions *suppressions,
-                                              struct store *store, int64_t campaign,
-                                              uint64_t ret_hidden[VERDICTS]);
-// The same numbers for findings as they are marked; changes nothing.
-_must_check_ struct error *suppressions_hidden(struct store *store, int64_t campaign,
-                                               uint64_t ret_hidden[VERDICTS]);
+                                              struct store *store, int64_t campaign);
 // Writes a suppression for every finding that is not hidden.
 _must_check_ struct error *suppressions_generate(struct store *store, int64_t campaign,
                                                  struct buffer *text);

@@ -54,49 +54,6 @@ bool fault_is_spill(LLVMValueRef store)
                LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(LLVMGetInstructionParent(store)));
 }
 
-bool fault_is_assignment(LLVMValueRef instruction)
-{
-    return LLVMGetInstructionOpcode(instruction) == LLVMStore && !fault_is_spill(instruction) &&
-           fault_is_local(LLVMGetOperand(instruction, 1));
-}
-
-bool fault_is_first_store(LLVMValueRef store)
-{
-    LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(store));
-    LLVMValueRef variable = LLVMGetOperand(store, 1);
-    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;
-         block = LLVMGetNextBasicBlock(block))
-        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at != NULL;
-             at = LLVMGetNextInstruction(at))
-            if (LLVMIsAStoreInst(at) != NULL && LLVMGetOperand(at, 1) == variable)
-                return at == store;
-    return false;
-}
-
-static bool has_one_way_in(LLVMBasicBlockRef block)
-{
-    unsigned ways = 0;
-    for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); use != NULL;
-         use = LLVMGetNextUse(use))
-        ways++;
-    return ways == 1;
-}
-
-LLVMBasicBlockRef fault_only_successor(LLVMBasicBlockRef block)
-{
-    LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-    return LLVMIsABranchInst(end) != NULL && !LLVMIsConditional(end) && has_one_way_in(block)
-               ? LLVMGetSuccessor(end, 0)
-               : NULL;
-}
-
-bool fault_is_simple_if(const struct fault_place *place)
-{
-    LLVMValueRef branch = place->instruction;
-    return LLVMIsABranchInst(branch) != NULL && LLVMIsConditional(branch) &&
-           fault_only_successor(LLVMGetSuccessor(branch, 0)) == LLVMGetSuccessor(branch, 1);
-}
-
 bool fault_is_plain_call(LLVMValueRef call)
 {
     return LLVMIsAIntrinsicInst(call) == NULL && LLVMIsAInlineAsm(LLVMGetCalledValue(call)) == NULL;

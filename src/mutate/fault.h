@@ -51,14 +51,6 @@ bool fault_calls(LLVMValueRef instruction, const char *const *names); // names e
 bool fault_is_local(LLVMValueRef pointer);
 // Whether it stores a parameter in its variable, which the programmer did not write.
 bool fault_is_spill(LLVMValueRef store);
-// Whether a variable gets a value, neither as a parameter nor through a pointer.
-bool fault_is_assignment(LLVMValueRef instruction);
-// Whether nothing before it in the function stores to the same variable.
-bool fault_is_first_store(LLVMValueRef store);
-// The only successor of a block that has a single predecessor.
-LLVMBasicBlockRef fault_only_successor(LLVMBasicBlockRef block); // or NULL
-// Whether it is the branch of an `if` without `else` around a single block.
-bool fault_is_simple_if(const struct fault_place *place);
 // Whether it calls a function, not an intrinsic or assembly.
 bool fault_is_plain_call(LLVMValueRef call);
 // A constant whose value the optimiser cannot see, so that it draws no conclusions from the

@@ -5,10 +5,12 @@
 #ifndef ORDEAL_MUTATE_SOURCE_TABLE_H
 #define ORDEAL_MUTATE_SOURCE_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SOURCE_MAGIC   0x5344524fu // "ORDS"
-#define SOURCE_VERSION 1u
+#define SOURCE_VERSION 2u
 
 enum source_how {    // what happens instead
     SOURCE_SKIP,     // the statements in the range do not run
@@ -56,10 +58,24 @@ struct source_row {
     uint32_t source;                   // string: the file that is compiled, as it was named
     uint32_t file;                     // string: the file the fault is in
     uint32_t function;                 // line that the function begins at
+    uint32_t function_name;            // string
     struct source_position at;         // of the fault, for people
     struct source_position begin, end; // `end` is behind the last character
     uint32_t name, other;              // strings
     uint32_t detail;                   // string: what is affected, as it is written
 };
+
+// Whether the user wants a file as it is: `skip` has parts of names, separated by commas, or is
+// NULL. The look and the pass must agree on it.
+static inline bool source_is_skipped(const char *source, const char *skip)
+{
+    for (const char *at = skip; at != NULL && *at != '\0';) {
+        size_t length = strcspn(at, ",");
+        if (length > 0 && memmem(source, strlen(source), at, length) != NULL)
+            return true;
+        at += length + (at[length] == ',');
+    }
+    return false;
+}
 
 #endif

@@ -11,8 +11,16 @@
 
 // How other allocators than the C library's begin their complaints, and fortified functions theirs.
 static const char *const damage_signs[] = {
-    "*** ", // "*** stack smashing detected ***: terminated"
-    "<jemalloc>", "mimalloc: error:", "src/tcmalloc.cc:", "ERROR: hardened_malloc",
+    "*** ",               // "*** stack smashing detected ***: terminated"
+    "***MEMORY-ERROR***", // GLib
+    "<jemalloc>",
+    "mimalloc: error:",
+    "src/tcmalloc.cc:",
+    "fatal allocator error:", // hardened_malloc
+    "Scudo ERROR:",
+    "Bad talloc magic value",
+    "terminate called ", // nobody caught an exception
+    "libc++abi: terminating",
 };
 
 // The functions of the C library by which a program ends itself.
@@ -70,19 +78,33 @@ static bool was_decided(const char *key)
            is_ending(inner.function);
 }
 
-// A shell's "Aborted" is no word of the program. The line is in quotes.
-static bool is_shells_word(const char *quoted)
+// Whether the line, which is in quotes, may be the word of the process that died. A shell's
+// "Aborted" is none. Parents have words for the deaths of their children, too, so a child's must
+// begin with its name.
+static bool is_own_word(const struct observation *observation, const char *quoted)
 {
-    size_t size = quoted != NULL ? strlen(quoted) : 0;
-    return size > 2 &&
-           (strcmp(quoted, "'Aborted'") == 0 || shell_signal_find(quoted + 1, size - 2) != 0);
+    if (quoted == NULL)
+        return observation->crash_in_command;
+    size_t size = strlen(quoted);
+    if (size < 2 || strcmp(quoted, "'Aborted'") == 0 ||
+        shell_signal_find(quoted + 1, size - 2) != 0)
+        return false;
+    if (observation->crash_in_command)
+        return true;
+    const char *in = strstr(observation->crash, " in "); // "SIGABRT in NAME"
+    const char *name = in != NULL ? in + 4 : "";
+    const char *colon = strchr(quoted, ':');
+    size_t length = strlen(name);
+    return length != 0 && colon != NULL && (size_t)(colon - quoted) > length &&
+           strncmp(colon - length, name, length) == 0 &&
+           memchr(quoted, ' ', (size_t)(colon - quoted)) == NULL;
 }
 
 bool verdict_draft_is_deliberate(const struct verdict_draft *draft)
 {
     const struct observation *observation = &draft->run->observation;
     const struct difference *difference = &draft->difference;
-    bool told = difference->err_more && !is_shells_word(difference->more);
+    bool told = difference->err_more && is_own_word(observation, difference->more);
     return told && observation->crash_by_itself && observation->crash_key != NULL &&
            !has_damage_sign(&draft->run->workload.err.kept) && was_decided(observation->crash_key);
 }

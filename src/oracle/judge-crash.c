@@ -174,13 +174,14 @@ static struct error *put_crash_cause(struct verdict_draft *draft)
     return put_crash_place(draft);
 }
 
-// Whether nothing worse came of a death that was decided on: no data destroyed, and no wrong
-// results of a workload that claims success.
+// Whether nothing worse came of a death that was decided on: no data destroyed, no wrong results of
+// a workload that claims success, and nothing that a posttest or an oracle command looks at.
 static bool is_all_that_happened(const struct verdict_draft *draft)
 {
     const struct difference *difference = &draft->difference;
     bool changed = difference->out || difference->files || difference->left;
-    return !difference->lost && !difference->spoilt && (difference->status || !changed);
+    return !difference->lost && !difference->spoilt && (difference->status || !changed) &&
+           !outcome_failed(&draft->run->posttest) && draft->run->oracle.end == SANDBOX_SKIPPED;
 }
 
 static struct error *ask_crash_record(struct verdict_draft *draft)
@@ -192,7 +193,8 @@ static struct error *ask_crash_record(struct verdict_draft *draft)
     bool command_died = draft->run->workload.end == SANDBOX_SIGNAL;
     if (!command_died && reference_has_crash(draft->reference, key))
         return NULL;
-    bool deliberate = verdict_draft_is_deliberate(draft);
+    // A server must go on serving, whatever it says.
+    bool deliberate = draft->run->service == NULL && verdict_draft_is_deliberate(draft);
     draft->deliberate = deliberate && !is_all_that_happened(draft);
     if (draft->deliberate)
         return NULL;

@@ -363,12 +363,16 @@ static struct error *compare_new(struct comparison *comparison, const struct art
                       artifact->path, &sentence);
 }
 
-// The name of a file and the same with an ending, in one directory: "text" and "text.gz".
-static bool is_with_ending(const char *longer, const char *name)
+// Whether a file is named like the packed form of another: "text.gz" and "text".
+static bool is_packed(const char *longer, const char *name)
 {
+    static const char *const endings[] = {".gz", ".bz2", ".xz",   ".zst", ".lz4",
+                                          ".Z",  ".lz",  ".lzma", ".lzo", ".br"};
     size_t size = strlen(name);
-    return strncmp(longer, name, size) == 0 && longer[size] == '.' && longer[size + 1] != '\0' &&
-           strchr(longer + size, '/') == NULL;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (strncmp(longer, name, size) == 0 && strcmp(longer + size, endings[i]) == 0)
+            return true;
+    return false;
 }
 
 // Whether nothing of what should be in this file can be had from it. Packed data may differ and
@@ -396,8 +400,8 @@ static struct error *find_lost_source(struct comparison *comparison, const struc
         return NULL;
     for (size_t i = 0; i < comparison->details.count; i++) {
         struct detail *detail = &comparison->details.items[i];
-        bool packed = is_with_ending(detail->path, source->path);
-        if (!is_of_output(detail) || (!packed && !is_with_ending(source->path, detail->path)) ||
+        bool packed = is_packed(detail->path, source->path);
+        if (!is_of_output(detail) || (!packed && !is_packed(source->path, detail->path)) ||
             !is_useless(comparison, detail->path, packed))
             continue;
         _cleanup_(buffer_deinit) struct buffer sentence = {0};

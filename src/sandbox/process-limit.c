@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define MOST_RUNNING 32 // threads for each processor
+#define LEAST_GAIN   16 // one more count for each 16th of the limit, at the most
 
 // Threads and processes of the whole system, and those of them that want to run, which takes one
 // short read; 0: not known.
@@ -56,7 +57,8 @@ static struct error *count_entries(const char *processes, size_t *ret_count)
 }
 
 // Counting our own processes may mean looking at every process there is. So it is done only when
-// the system has gained enough of them since the last time; or seldom, if that number is not known.
+// the system has gained as many since the last time as could be too many of ours, but not for every
+// few; or seldom, if that number is not known.
 struct error *process_limit_check(struct process_limit *limit, uint64_t now_ns, const char *own,
                                   const pid_list *spared, size_t *ret_count)
 {
@@ -69,12 +71,15 @@ struct error *process_limit_check(struct process_limit *limit, uint64_t now_ns, 
         limit->tasks = tasks;
     if (tasks == 0)
         limit->next_ns = now_ns + PROCESS_BLIND_PAUSE_NS;
-    else if (tasks < limit->limit || tasks - limit->tasks < limit->limit / 2)
+    else if (tasks < limit->limit ||
+             tasks - limit->tasks < (limit->room != 0 ? limit->room : limit->limit / 2))
         return NULL;
     size_t count;
     TRY(own != NULL ? count_entries(own, &count)
                     : processes_count(spared, PROCESS_COUNT_WAIT_NS, &count));
+    uint64_t least = limit->limit / LEAST_GAIN + 1;
     limit->tasks = tasks;
+    limit->room = count + least < limit->limit ? limit->limit - count : least;
     *ret_count = count > limit->limit ? count : 0;
     return NULL;
 }

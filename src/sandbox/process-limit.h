@@ -16,6 +16,7 @@ struct process_limit {
     uint64_t limit;   // 0: not checked
     uint64_t next_ns; // when to check again, after the start of the step
     uint64_t tasks;   // of the whole system when ours were last counted, or fewer since
+    uint64_t room;    // how many more of ours there could be then; 0: not counted yet
 };
 
 // Counts if it is time to. `now_ns` is after the start of the step. `own` is a /proc that has the

@@ -35,9 +35,7 @@ struct start {
     const char *volatile what;
 };
 
-// When memory is short, the kernel ends the process whose share of it, in thousandths, and this add
-// up to the most. It should be one of the trial, not one of ours that has less to do with it.
-static void be_ended_first(void)
+void spawn_be_ended_first(void)
 {
     static const char path[] = "/proc/self/oom_score_adj";
     char before[16] = "";
@@ -193,7 +191,7 @@ static const char *prepare(const struct start *start)
         return "set up standard streams";
     if (spawn->terminal && ioctl(0, TIOCSCTTY, 0) < 0)
         return "set up the terminal";
-    be_ended_first();
+    spawn_be_ended_first();
     if (!limit_resources(&spawn->limits))
         return "limit resources";
     spawn_set_signals(&spawn->signals);

@@ -40,6 +40,11 @@ struct spawn_signals spawn_signals(bool attached);
 // Uses system calls only.
 void spawn_set_signals(const struct spawn_signals *signals);
 
+// When memory is short, the kernel ends the process whose share of it, in thousandths, and a score
+// add up to the most. Raises the score of this process and those that it starts, so that one of a
+// trial is ended and not one of the controller's. Uses system calls only.
+void spawn_be_ended_first(void);
+
 // Starts the command. Without an error it runs when this returns. (A function has been started; it
 // ends with 127 if it cannot be prepared.) *ret_handle is a pidfd, the caller's to close. The
 // command has a session of its own and no descriptors but the standard ones, unless `attached`.

@@ -155,6 +155,9 @@ void zygote_serve(const struct zygote_options *options, int socket)
 {
     struct zygote zygote = {
         .socket = socket, .network = options->network, .exposed = options->exposed};
+    // A process in a user namespace may not change its score any more. Of those with the same score
+    // the one that uses most memory is ended, and this one uses little.
+    spawn_be_ended_first();
     struct error *error = prepare(&zygote, options);
     if (error != NULL) {
         message_fail(socket, error);

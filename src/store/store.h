@@ -265,7 +265,7 @@ struct store_finding {
     const char *proof_error;  // with which error: "ENOMEM"
     const char *proof_caller; // the function that makes that call
     const char *proof_result; // what the function of the fault returns then, as in rules. Of
-                              // STORE_PROOF_IMPOSSIBLE: what it returns without any fault, too
+                              // STORE_PROOF_UNPROVEN: what it returns without any fault, too
     bool proof_lasting;       // later calls must fail, too
 };
 // Finds the row with this campaign and cause and raises its `trials` by one, or adds it with

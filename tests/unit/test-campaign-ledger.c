@@ -27,9 +27,43 @@ struct bench {
     struct ledger ledger;
 };
 
+// A proof of one trial, which ends as `proof_ends` says.
+static enum store_proof proof_ends;
+
+static struct error *proof_begins(const struct proof_subject *subject, void **ret_prover)
+{
+    (void)subject;
+    *ret_prover = calloc(1, sizeof(int));
+    return NULL;
+}
+
+static struct error *proof_next(void *prover, char **ret_spec)
+{
+    int *trials = prover;
+    *ret_spec = (*trials)++ == 0 ? strdup("f=observe") : NULL;
+    return NULL;
+}
+
+static struct error *proof_takes(void *prover, const struct observation *observation, bool shows)
+{
+    (void)prover, (void)observation, (void)shows;
+    return NULL;
+}
+
+static struct proof_result proof_result(const void *prover)
+{
+    (void)prover;
+    return (struct proof_result){.proof = proof_ends, .tries = 1};
+}
+
 static void bench_start(struct bench *bench)
 {
-    static const struct injector injector = {.name = "none"};
+    static const struct injector_proof proof = {.begin = proof_begins,
+                                                .end = free,
+                                                .next = proof_next,
+                                                .take = proof_takes,
+                                                .result = proof_result};
+    static const struct injector injector = {.name = "none", .proof = &proof};
     *bench = (struct bench){.directory = "/tmp/ordeal-unit-XXXXXX"};
     assert_non_null(mkdtemp(bench->directory));
     snprintf(bench->path, sizeof bench->path, "%s/x.db", bench->directory);
@@ -272,12 +306,168 @@ static void test_fewest_faults(void **state)
     }
 }
 
+static void keep_based(struct bench *bench, uint64_t number, int64_t candidate,
+                       uint64_t activations, enum store_basis basis)
+{
+    struct trial_job job = job_of(bench, number);
+    struct engine_result result = result_of(VERDICT_CRASH, activations);
+    job.candidate = candidate;
+    job.basis = basis;
+    ok(ledger_keep(&bench->ledger, &job, NULL, &result));
+    trial_job_deinit(&job);
+    engine_result_deinit(&result);
+}
+
+static void keep_guessed(struct bench *bench, uint64_t number, int64_t candidate,
+                         uint64_t activations)
+{
+    keep_based(bench, number, candidate, activations, STORE_BASIS_CALLS);
+}
+
+static struct error *note_proof(void *data, const struct store_finding *row)
+{
+    *(enum store_proof *)data = row->proof;
+    return NULL;
+}
+
+static void proof_is(struct bench *bench, enum store_proof expected)
+{
+    enum store_proof proof = STORE_PROOF_NONE;
+    ok(store_each_finding(bench->ledger.store, bench->campaign.id, note_proof, &proof));
+    assert_int_equal(proof, expected);
+}
+
+static void confirm_and_prove(struct bench *bench, enum store_proof ends)
+{
+    size_t index;
+    proof_ends = ends;
+    for (int i = 0; i < 3; i++) {
+        const struct finding_group *group = ledger_unconfirmed(&bench->ledger, &index);
+        assert_non_null(group);
+        confirm(bench, index, group->number, i < 2 ? VERDICT_CRASH : VERDICT_PASS);
+    }
+    assert_null(ledger_unconfirmed(&bench->ledger, &index));
+}
+
+// What is impossible for one fault says nothing about another one that shows the same.
+static void test_proof_of_several(void **state)
+{
+    struct bench bench;
+    bench_start(&bench);
+    struct store_candidate other = bench.candidate;
+    other.id = 0;
+    other.number = 2;
+    ok(store_add_candidate(bench.ledger.store, &other));
+    keep_guessed(&bench, 1, bench.candidate.id, 1);
+    confirm_and_prove(&bench, STORE_PROOF_IMPOSSIBLE);
+    proof_is(&bench, STORE_PROOF_IMPOSSIBLE);
+    keep_guessed(&bench, 2, bench.candidate.id, 5);
+    proof_is(&bench, STORE_PROOF_IMPOSSIBLE);
+    keep_guessed(&bench, 3, other.id, 5);
+    proof_is(&bench, STORE_PROOF_UNPROVEN);
+    bench_end(&bench);
+
+    bench_start(&bench);
+    other.id = 0;
+    ok(store_add_candidate(bench.ledger.store, &other));
+    keep_guessed(&bench, 1, bench.candidate.id, 1);
+    keep_guessed(&bench, 2, other.id, 5);
+    confirm_and_prove(&bench, STORE_PROOF_IMPOSSIBLE);
+    proof_is(&bench, STORE_PROOF_UNPROVEN);
+    bench_end(&bench);
+    (void)state;
+}
+
+// An example that was proven is better than a simpler one that may not be.
+static void test_proof_stays(void **state)
+{
+    struct bench bench;
+    size_t index;
+    bench_start(&bench);
+    keep_guessed(&bench, 1, bench.candidate.id, 5);
+    confirm_and_prove(&bench, STORE_PROOF_CAUSED);
+    keep_guessed(&bench, 2, bench.candidate.id, 1);
+    proof_is(&bench, STORE_PROOF_CAUSED);
+    assert_null(ledger_unconfirmed(&bench.ledger, &index));
+    bench_end(&bench);
+    (void)state;
+}
+
+// If only a guessed fault repeats, the finding is no longer certain.
+static void test_proof_of_spare(void **state)
+{
+    struct bench bench;
+    size_t index;
+    bench_start(&bench);
+    keep_based(&bench, 1, bench.candidate.id, 1, STORE_BASIS_SYSTEM);
+    proof_is(&bench, STORE_PROOF_CERTAIN);
+    keep_guessed(&bench, 2, bench.candidate.id, 1);
+    assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
+    confirm(&bench, index, 1, VERDICT_PASS);
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
+        confirm(&bench, index, 2, VERDICT_CRASH);
+    }
+    proof_is(&bench, STORE_PROOF_UNPROVEN);
+    bench_end(&bench);
+    (void)state;
+}
+
+// A resumed campaign begins the proofs that the earlier session had no time for. What it spent on
+// others counts.
+static void test_resumed_proof(void **state)
+{
+    struct bench bench;
+    size_t index;
+    bench_start(&bench);
+    struct store_candidate guessed = bench.candidate;
+    guessed.id = 0;
+    guessed.number = 2;
+    guessed.basis = STORE_BASIS_CALLS;
+    ok(store_add_candidate(bench.ledger.store, &guessed));
+    keep_guessed(&bench, 1, guessed.id, 1);
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(ledger_unconfirmed(&bench.ledger, &index));
+        confirm(&bench, index, 1, VERDICT_CRASH);
+    }
+    struct store_trial spent = {.campaign = bench.campaign.id,
+                                .candidate = guessed.id,
+                                .spec = "f=observe",
+                                .verdict = VERDICT_PASS,
+                                .reason = "",
+                                .confirmation = true,
+                                .proving = true};
+    ok(store_add_trial(bench.ledger.store, &spent));
+    ok(ledger_flush(&bench.ledger, true));
+    struct ledger resumed = bench.ledger;
+    ledger_deinit(&bench.ledger);
+    bench.ledger = (struct ledger){.store = resumed.store,
+                                   .options = resumed.options,
+                                   .control = resumed.control,
+                                   .campaign = resumed.campaign,
+                                   .confirm = true};
+    ok(ledger_init(&bench.ledger));
+    assert_int_equal(bench.ledger.proving, 1);
+    proof_ends = STORE_PROOF_IMPOSSIBLE;
+    const struct finding_group *group = ledger_unconfirmed(&bench.ledger, &index);
+    assert_non_null(group);
+    assert_string_equal(group->spec, "f=observe");
+    assert_int_equal(bench.ledger.proving, 2);
+    confirm(&bench, index, 1, VERDICT_PASS);
+    proof_is(&bench, STORE_PROOF_IMPOSSIBLE);
+    assert_null(ledger_unconfirmed(&bench.ledger, &index));
+    bench_end(&bench);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_confirmation),        cmocka_unit_test(test_hangs_elsewhere),
         cmocka_unit_test(test_next_trial_confirms), cmocka_unit_test(test_overtaken_confirmation),
-        cmocka_unit_test(test_fewest_faults),
+        cmocka_unit_test(test_fewest_faults),       cmocka_unit_test(test_proof_of_several),
+        cmocka_unit_test(test_proof_stays),         cmocka_unit_test(test_resumed_proof),
+        cmocka_unit_test(test_proof_of_spare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

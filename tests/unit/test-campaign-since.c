@@ -205,6 +205,25 @@ static struct error *check_copy(void *data, const struct store_finding *row)
     return NULL;
 }
 
+struct carried_proof {
+    enum store_proof before, now;
+};
+
+static struct error *note_id(void *data, const struct store_finding *row)
+{
+    *(int64_t *)data = row->id;
+    return NULL;
+}
+
+static struct error *check_proof(void *data, const struct store_finding *row)
+{
+    const struct carried_proof *proof = data;
+    assert_int_equal(row->proof, proof->now);
+    assert_int_equal(row->proof_trial, 0);
+    assert_string_equal(row->command, "");
+    return NULL;
+}
+
 static const struct made_failure two_crashes[] = {
     {0, VERDICT_CRASH, "crash x"}, {1, VERDICT_CRASH, "crash x"}, {2, VERDICT_PASS, NULL}};
 
@@ -225,6 +244,34 @@ static void findings_come_along(void **state)
     must_work(store_open(after, STORE_READ, &store));
     must_work(store_each_finding(store, 1, check_copy, store));
     store_close(store);
+}
+
+// The trials of a proof stay where they are, and what is impossible with one build may not be with
+// the next.
+static void proofs_come_along(void **state)
+{
+    const struct made_candidate candidates[] = {{1, NULL}, {2, NULL}, {3, NULL}};
+    static const struct carried_proof proofs[] = {
+        {STORE_PROOF_CAUSED, STORE_PROOF_CAUSED},
+        {STORE_PROOF_UNPROVEN, STORE_PROOF_UNPROVEN},
+        {STORE_PROOF_IMPOSSIBLE, STORE_PROOF_UNPROVEN},
+    };
+    for (size_t i = 0; i < sizeof proofs / sizeof *proofs; i++) {
+        struct store_finding row = {.cause = "", .title = "", .site = "", .command = ""};
+        struct store *store = NULL;
+        make_before(candidates, 3, two_crashes, 3);
+        must_work(store_open(before, STORE_WRITE, &store));
+        must_work(store_each_finding(store, 1, note_id, &row.id));
+        row.proof = proofs[i].before;
+        row.proof_trial = 3;
+        row.command = "ordeal run of the cause";
+        must_work(store_prove_finding(store, &row));
+        store_close(store);
+        carry_over(before, (uint64_t[]){1, 2, 3}, 3);
+        must_work(store_open(after, STORE_READ, &store));
+        must_work(store_each_finding(store, 1, check_proof, (void *)&proofs[i]));
+        store_close(store);
+    }
 }
 
 static void the_example_decides(void **state)
@@ -271,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sentences),
         cmocka_unit_test(findings_come_along),
+        cmocka_unit_test(proofs_come_along),
         cmocka_unit_test(the_example_decides),
         cmocka_unit_test(what_cannot_be_told_is_tried),
     };

@@ -5,6 +5,7 @@
 #include "trial-help.h"
 
 #include "cli/campaign/flags.h"
+#include "cli/campaign/run.h"
 #include "cli/registry.h"
 #include "definition/schema.h"
 
@@ -153,6 +154,31 @@ static void a_test_has_defaults_that_options_change(void **state)
     definition_deinit(&definition);
 }
 
+// Hidden findings hide no other one, however many trials they have, whichever the verdict.
+static void shown_findings_fail(void **state)
+{
+    for (int i = VERDICT_CRASH; i <= VERDICT_DELIBERATE; i++) {
+        bool failing[VERDICTS];
+        struct campaign_end end = {.state = STORE_FINISHED};
+        struct report_shown findings = {0};
+        assert_null(campaign_parse_fail_on(verdict_facts[i].name, failing));
+        end.verdicts[VERDICT_PASS] = 5;
+        assert_int_equal(campaign_exit_status(&end, failing, &findings), 0);
+        end.verdicts[i] = 2;
+        findings.hidden[i] = 1;
+        assert_int_equal(campaign_exit_status(&end, failing, &findings), 0);
+        findings.hidden[i] = 3; // carried over, with several trials for each candidate
+        findings.shown[i] = 1;
+        assert_int_equal(campaign_exit_status(&end, failing, &findings), 1);
+    }
+    bool failing[VERDICTS];
+    struct campaign_end end = {.state = STORE_FINISHED};
+    const struct report_shown none = {0};
+    assert_null(campaign_parse_fail_on("graceful", failing));
+    end.verdicts[VERDICT_GRACEFUL] = 1; // never a finding
+    assert_int_equal(campaign_exit_status(&end, failing, &none), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +188,7 @@ int main(void)
         cmocka_unit_test(options_without_argument_win),
         cmocka_unit_test(a_campaign_has_one_injector),
         cmocka_unit_test(a_test_has_defaults_that_options_change),
+        cmocka_unit_test(shown_findings_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -250,6 +250,19 @@ static void test_deliberate(void **state)
     struct outcome_run run = aborted(by_program, "no memory\n");
     run.observation.crash_by_itself = false; // sent by another process, or in a fault's handler
     verdict_is(run, VERDICT_CRASH);
+    // A process further down: its parent may have said it.
+    run = aborted(by_program, "x failed\n");
+    run.observation.crash_in_command = false;
+    verdict_is(run, VERDICT_CRASH);
+    run = aborted(by_program, "x: no memory\n");
+    run.observation.crash_in_command = false;
+    verdict_is(run, VERDICT_DELIBERATE);
+    run = aborted(by_program, "no memory\n");
+    run_step(&run.posttest, 1, "", "broken\n");
+    verdict_is(run, VERDICT_UNSTABLE);
+    run = aborted(by_program, "no memory\n");
+    run.service = strdup("the server ended");
+    verdict_is(run, VERDICT_CRASH);
 }
 
 static struct outcome_run crashed(const char *key, const char *stack)

@@ -303,6 +303,16 @@ static void too_many_processes(void **state)
     assert_int_equal(count, 0);
     must(process_limit_check(&(struct process_limit){.limit = 0}, 0, NULL, &spared, &count));
     assert_int_equal(count, 0);
+    // Whoever is just below the limit is counted again when a few more are there, not only when the
+    // system has half the limit more.
+    limit = (struct process_limit){.limit = 11};
+    must(process_limit_check(&limit, 0, NULL, &spared, &count));
+    assert_int_equal(count, 0);
+    assert_int_equal(limit.room, 1);
+    limit = (struct process_limit){.limit = 20};
+    must(process_limit_check(&limit, 0, "/proc/self/task", &spared, &count));
+    assert_int_equal(count, 0);
+    assert_int_equal(limit.room, 19);
     ARRAY_DEINIT(&spared);
     for (size_t i = 0; i < 12; i++) {
         kill(children[i], SIGKILL);
@@ -316,9 +326,11 @@ static void busy_others(void **state)
     pid_list others = {0};
     for (long i = 40 * sysconf(_SC_NPROCESSORS_ONLN); i > 0; i--) {
         pid_t child = fork();
-        for (uint64_t end = now() + 60000 * MS; child == 0;)
-            if (now() > end)
-                _exit(0);
+        if (child == 0) {
+            for (uint64_t end = now() + 60000 * MS; now() < end;)
+                ;
+            _exit(0);
+        }
         *ARRAY_ADD(&others) = child;
     }
     assert_false(process_limit_is_flooded(NULL, &others));

@@ -81,7 +81,7 @@ APART static int call(int x)
 }
 APART static int initial(void)
 {
-    volatile int value = 5;
+    int value = 5;
     return value + 1;
 }
 APART static int again(int x)
@@ -143,6 +143,21 @@ APART static int worked_out(int x)
     note(x + 2);
     return other;
 }
+APART static int begun(void)
+{
+    int value = 5;
+    if (kept > 1000)
+        other = 0;
+    return value + 1;
+}
+APART static int assigned(void)
+{
+    int value;
+    value = 5;
+    if (kept > 1000)
+        other = 0;
+    return value + 1;
+}
 
 int main(void)
 {
@@ -161,5 +176,7 @@ int main(void)
            expression(two));
     printf("%d %d %d %d %d\n", guarded(two), either(four), both(two, four), any(four, two), part());
     printf("%d %d\n", passed(four, two), worked_out(four));
+    printf("%d\n", begun());
+    printf("%d\n", assigned());
     return 0;
 }

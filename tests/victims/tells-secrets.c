@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Prints the token that it has in the environment, and its arguments, on both streams and into a
-// file. Without memory it says so and dies.
+// file. Without memory it says so and crashes.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     char *memory = malloc(100);
     if (memory == NULL) {
         fprintf(stderr, "no memory for %s\n", variable("DEPLOY_TOKEN"));
-        abort();
+        *(volatile char *)memory = 0;
     }
     fprintf(stderr, "hidden %s\n", variable("HIDDEN"));
     FILE *file = fopen("made", "w");

@@ -125,9 +125,9 @@ static struct error *carry_out(const struct settings *settings,
     _cleanup_(store_closep) struct store *store = NULL;
     struct campaign_end end = {0};
     TRY(campaign_carry_out(&job, &store, &end));
-    uint64_t hidden[VERDICTS] = {0};
-    TRY(report_proof_hidden(store, end.id, proof, hidden));
-    *ret_status = campaign_exit_status(&end, failing, hidden);
+    struct report_shown findings;
+    TRY(report_count_shown(store, end.id, proof, &findings));
+    *ret_status = campaign_exit_status(&end, failing, &findings);
     return report(store, campaign_store_path(&job), &end, proof);
 }
 

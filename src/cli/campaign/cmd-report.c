@@ -54,8 +54,8 @@ static const struct option options[] = {
     {"confidence", 0, OPTION_TEXT, "P", "of the intervals; 0.95 without this option",
      FIELD(confidence)},
     {"proof", 0, OPTION_TEXT, "WHICH",
-     "findings to show, by whether their faults can happen: certain, caused, all (all but the "
-     "impossible)",
+     "findings to show, by whether their faults can happen: certain, caused, all; without it: "
+     "all but the impossible",
      FIELD(proof)},
     {"all", 'a', OPTION_FLAG, NULL, "list all findings and groups, however many there are",
      FIELD(all)},

@@ -126,8 +126,8 @@ const struct campaign_option campaign_options[] = {
                 "verdicts that make the exit status 1: crash,hang,... (all failures)",
                 FIELD(fail_on)}},
     {.option = {"proof", 0, OPTION_TEXT, "WHICH",
-                "findings to show, by whether their faults can happen: certain, caused, all (all "
-                "but the impossible)",
+                "findings to show, by whether their faults can happen: certain, caused, all; "
+                "without it: all but the impossible",
                 FIELD(proof)}},
     {.option = {"quiet", 'q', OPTION_FLAG, NULL, "show no progress", FIELD(quiet)}},
     {.option = {0}},

@@ -44,15 +44,17 @@ struct error *campaign_parse_fail_on(const char *list, bool failing[VERDICTS])
 }
 
 int campaign_exit_status(const struct campaign_end *end, const bool failing[VERDICTS],
-                         const uint64_t hidden[VERDICTS])
+                         const struct report_shown *findings)
 {
-    uint64_t failures = 0, counted = 0, all = 0;
+    bool failed = false;
+    uint64_t counted = 0, all = 0;
     for (int i = 0; i < VERDICTS; i++) {
         all += end->verdicts[i];
-        failures += failing[i] && end->verdicts[i] > hidden[i] ? end->verdicts[i] - hidden[i] : 0;
+        failed |= failing[i] &&
+                  (findings->shown[i] != 0 || (findings->hidden[i] == 0 && end->verdicts[i] != 0));
         counted += verdict_facts[i].counts ? end->verdicts[i] : 0;
     }
-    if (failures != 0)
+    if (failed)
         return EXIT_FINDINGS;
     if (end->state != STORE_FINISHED)
         return EXIT_CANNOT_RUN; // an unfinished campaign without failures is no success

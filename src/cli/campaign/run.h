@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "campaign/campaign.h"
 #include "cli/campaign/flags.h"
+#include "report/campaign/campaign.h"
 
 struct campaign_job {
     const struct campaign_arguments *words;
@@ -26,8 +27,8 @@ _must_check_ struct error *campaign_carry_out(const struct campaign_job *job,
 
 // Which verdicts count for the exit status, from a comma-separated list; NULL: all failures.
 _must_check_ struct error *campaign_parse_fail_on(const char *list, bool failing[VERDICTS]);
-// Trials of findings that are hidden do not count as failures.
+// A verdict fails if a finding with it is shown, or if trials have it and none is even hidden.
 int campaign_exit_status(const struct campaign_end *end, const bool failing[VERDICTS],
-                         const uint64_t hidden[VERDICTS]);
+                         const struct report_shown *findings);
 
 #endif

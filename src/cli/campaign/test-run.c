@@ -77,12 +77,11 @@ static struct error *judge(const struct test_settings *settings, struct suppress
                            struct store *store, struct campaign_end end,
                            const bool failing[VERDICTS], enum report_proof proof, int *ret_status)
 {
-    uint64_t hidden[VERDICTS];
-    TRY(settings->suppressions.entries.count != 0
-            ? suppressions_apply(suppressions, store, end.id, hidden)
-            : suppressions_hidden(store, end.id, hidden));
-    TRY(report_proof_hidden(store, end.id, proof, hidden));
-    *ret_status = campaign_exit_status(&end, failing, hidden);
+    struct report_shown findings;
+    if (settings->suppressions.entries.count != 0)
+        TRY(suppressions_apply(suppressions, store, end.id));
+    TRY(report_count_shown(store, end.id, proof, &findings));
+    *ret_status = campaign_exit_status(&end, failing, &findings);
     return NULL;
 }
 

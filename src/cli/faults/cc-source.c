@@ -31,17 +31,6 @@ static bool is_wanted(const char *types)
 
 enum { LOOKED, NO_LIBRARY, NO_TABLE }; // exit status of the process that looks
 
-static bool is_skipped(const char *source, const char *skip)
-{
-    for (const char *at = skip; at != NULL && *at != '\0';) {
-        size_t length = strcspn(at, ",");
-        if (length > 0 && memmem(source, strlen(source), at, length) != NULL)
-            return true;
-        at += length + (at[length] == ',');
-    }
-    return false;
-}
-
 static struct error *look(const struct source_arguments *arguments, const char *skip,
                           struct buffer *ret_table)
 {
@@ -50,14 +39,17 @@ static struct error *look(const struct source_arguments *arguments, const char *
         const char *source = arguments->sources.items[i];
         _cleanup_free_ char **command = NULL;
         _cleanup_(source_faults_deinit) struct source_faults faults = {0};
-        if (is_skipped(source, skip))
+        if (source_is_skipped(source, skip))
             continue;
         TRY(source_arguments_for(arguments, source, &command));
-        // If it does not compile, the compiler will tell.
+        // If it does not compile, the compiler will tell more.
         struct error *error = source_find(command, &faults);
-        error_free(error);
-        if (error == NULL)
+        if (error != NULL)
+            fprintf(stderr, "ordeal cc: no faults of %d types in %s: %s\n", MODEL_KINDS, source,
+                    error_message(error));
+        else
             TRY(source_writer_add(&writer, source, &faults));
+        error_free(error);
     }
     return source_writer_finish(&writer, ret_table);
 }

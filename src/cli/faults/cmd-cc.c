@@ -37,8 +37,8 @@ static const struct option options[] = {
      "at most N faults per basic block, chosen at random; as many as fit without this",
      FIELD(clones)},
     {"clone-budget", 0, OPTION_NUMBER, "PERCENT",
-     "at most so many instructions in all clones of a function, in percent of its own (40); more "
-     "faults make the compiler slower and the file larger",
+     "at most so many instructions in all clones of a function, in percent of its own (40), and at "
+     "least 60 unless it is 0; more faults make the compiler slower and the file larger",
      FIELD(budget)},
     {"clone-limit", 0, OPTION_NUMBER, "N",
      "without twins: at most N instructions in all clones of a block (2000)", FIELD(limit)},
@@ -141,7 +141,8 @@ static struct error *put_options(const struct settings *settings, const struct c
     if (settings->limit.given)
         TRY(buffer_printf(text, ";limit=%" PRIu64, settings->limit.value));
     if (settings->budget.given)
-        TRY(buffer_printf(text, ";budget=%" PRIu64 ";least-budget=0", settings->budget.value));
+        TRY(buffer_printf(text, ";budget=%" PRIu64 "%s", settings->budget.value,
+                          settings->budget.value == 0 ? ";least-budget=0" : ""));
     if (settings->loops != NULL)
         TRY(buffer_printf(text, ";loops=%s", settings->loops));
     if (settings->seed.given)

@@ -8,46 +8,44 @@
 #include "report/json.h"
 #include "report/text.h"
 
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_ROOM SOURCE_REASONS // besides those of the source
+// Besides those of the source.
+enum { NO_ROOM = SOURCE_REASONS, NO_FUNCTION, REASONS };
 
-static const char *const words[SOURCE_REASONS + 1] = {
+static const char *const words[REASONS] = {
     [SOURCE_MACRO] = "inside a macro",          [SOURCE_NO_CODE] = "no code",
     [SOURCE_AMBIGUOUS] = "code cannot be told", [SOURCE_NO_RETURN] = "nothing runs after it",
     [SOURCE_TEMPORARY] = "temporary objects",   [SOURCE_VALUE] = "condition is a value",
     [SOURCE_ROOM] = "variable cannot be told",  [NO_ROOM] = "over the limit",
+    [NO_FUNCTION] = "function cannot have any",
 };
-static const char *const keys[SOURCE_REASONS + 1] = {
+static const char *const keys[REASONS] = {
     [SOURCE_MACRO] = "macro",         [SOURCE_NO_CODE] = "no-code",
     [SOURCE_AMBIGUOUS] = "ambiguous", [SOURCE_NO_RETURN] = "no-return",
     [SOURCE_TEMPORARY] = "temporary", [SOURCE_VALUE] = "value",
     [SOURCE_ROOM] = "variable",       [NO_ROOM] = "limit",
+    [NO_FUNCTION] = "function",
 };
 
-static bool fits(const struct option_list *globs, const char *text)
-{
-    for (size_t i = 0; i < globs->entries.count; i++)
-        if (fnmatch(globs->entries.items[i].value, text, 0) == 0)
-            return true;
-    return globs->entries.count == 0;
-}
-
 // Names come from a foreign file, so they are escaped.
-static struct error *put_row(const struct image_left_out *row, const char *function,
-                             struct buffer *text)
+static struct error *put_row(const struct image_left_out *row,
+                             const struct image_function *function, struct buffer *text)
 {
     _cleanup_(buffer_deinit) struct buffer type = {0}, place = {0}, name = {0}, detail = {0};
+    _cleanup_(buffer_deinit) struct buffer reason = {0};
+    const char *why = row->reason == NO_FUNCTION && *function->reason != '\0' ? function->reason
+                                                                              : words[row->reason];
+    TRY(text_put(&reason, why, strlen(why), 0));
     TRY(text_put(&type, row->type, strlen(row->type), 0));
     TRY(text_put(&place, row->file, strlen(row->file), 0));
     TRY(buffer_printf(&place, ":%" PRIu32 ":%" PRIu32, row->line, row->column));
-    TRY(text_put(&name, function, strlen(function), 0));
+    TRY(text_put(&name, function->name, strlen(function->name), 0));
     TRY(text_put(&detail, row->detail, strlen(row->detail), 0));
     return buffer_printf(text, "%-22s  %-28s  %-16s  %-23s  %s\n", type.data, place.data,
-                         name.data != NULL ? name.data : "", words[row->reason],
+                         name.data != NULL ? name.data : "", reason.data,
                          detail.data != NULL ? detail.data : "");
 }
 
@@ -80,7 +78,7 @@ struct listing {
     const struct faults_filter *filter;
     bool json;
     struct buffer *text;
-    size_t counts[SOURCE_REASONS + 1], all;
+    size_t counts[REASONS], all;
     ARRAY(struct type_count) types;
 };
 
@@ -115,15 +113,15 @@ static int by_count(const void *a, const void *b)
 static struct error *put(struct listing *listing, const struct image_left_out *row)
 {
     const struct image_function *function = &listing->image->functions.items[row->function];
-    if (function->again || !fits(listing->filter->types, row->type) ||
-        !fits(listing->filter->files, row->file) ||
-        !fits(listing->filter->functions, function->name))
+    if (function->again || !faults_fits(listing->filter->types, row->type) ||
+        !faults_fits(listing->filter->files, row->file) ||
+        !faults_fits(listing->filter->functions, function->name))
         return NULL;
     listing->counts[row->reason]++;
     listing->all++;
     TRY(count_type(listing, row->type));
     return listing->json ? put_json(row, function->name, listing->text)
-                         : put_row(row, function->name, listing->text);
+                         : put_row(row, function, listing->text);
 }
 
 static struct error *put_summary(const struct listing *listing)
@@ -138,7 +136,7 @@ static struct error *put_summary(const struct listing *listing)
     }
     TRY(buffer_printf(text, "%s%zu left out", listing->all != 0 ? "\n" : "", listing->all));
     const char *before = ": ";
-    for (size_t i = 0; i <= SOURCE_REASONS; i++) {
+    for (size_t i = 0; i < REASONS; i++) {
         if (listing->counts[i] == 0)
             continue;
         TRY(buffer_printf(text, "%s%zu %s", before, listing->counts[i], words[i]));
@@ -162,6 +160,7 @@ struct error *faults_put_left_out(const struct image *image, const struct faults
         const struct image_candidate *candidate = &image->candidates.items[i];
         if ((candidate->flags & (MAP_CHOSEN | MAP_IDLE)) != 0)
             continue;
+        const struct image_function *function = &image->functions.items[candidate->function];
         const struct image_left_out row = {
             .function = candidate->function,
             .type = candidate->type,
@@ -169,7 +168,7 @@ struct error *faults_put_left_out(const struct image *image, const struct faults
             .detail = candidate->detail,
             .line = candidate->line,
             .column = candidate->column,
-            .reason = NO_ROOM,
+            .reason = (function->flags & MAP_SKIPPED) != 0 ? NO_FUNCTION : NO_ROOM,
         };
         TRY(put(&listing, &row));
     }

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool fits(const struct option_list *globs, const char *text)
+bool faults_fits(const struct option_list *globs, const char *text)
 {
     for (size_t i = 0; i < globs->entries.count; i++)
         if (fnmatch(globs->entries.items[i].value, text, 0) == 0)
@@ -28,8 +28,9 @@ bool faults_filter_has(const struct faults_filter *filter, const struct image *i
     return !function->again && (live || filter->all) &&
            (enabled[number] || !filter->only_enabled) &&
            (filter->executed == NULL || filter->executed[number]) &&
-           fits(filter->types, candidate->type) && fits(filter->files, candidate->file) &&
-           fits(filter->functions, function->name);
+           faults_fits(filter->types, candidate->type) &&
+           faults_fits(filter->files, candidate->file) &&
+           faults_fits(filter->functions, function->name);
 }
 
 static const char *state(const struct image *image, size_t number, const bool *enabled)
@@ -94,7 +95,7 @@ static struct error *put_number(struct buffer *text, size_t number, const char *
 static struct error *put_summary(const struct image *image, const bool *enabled, size_t shown,
                                  size_t executed, struct buffer *text)
 {
-    size_t all = 0, live = 0, on = 0, unchosen = 0, idle = 0;
+    size_t all = 0, live = 0, on = 0, unchosen = 0, unfit = 0, idle = 0;
     size_t functions = 0, places = 0, skipped = 0;
     for (size_t i = 0; i < image->candidates.count; i++) {
         const struct image_candidate *candidate = &image->candidates.items[i];
@@ -103,7 +104,9 @@ static struct error *put_summary(const struct image *image, const bool *enabled,
         bool chosen = (candidate->flags & MAP_CHOSEN) != 0;
         all++;
         idle += !chosen && (candidate->flags & MAP_IDLE) != 0;
-        unchosen += !chosen && (candidate->flags & MAP_IDLE) == 0;
+        bool left_out = !chosen && (candidate->flags & MAP_IDLE) == 0;
+        unchosen += left_out;
+        unfit += left_out && (image->functions.items[candidate->function].flags & MAP_SKIPPED) == 0;
         live += candidate->copies != 0 || (image->decide == MAP_VARIABLE && chosen);
         on += enabled[i];
     }
@@ -127,6 +130,9 @@ static struct error *put_summary(const struct image *image, const bool *enabled,
                       ": %zu can be enabled, %zu enabled now, %zu removed by the optimiser or "
                       "linker, %zu not chosen",
                       live, on, all - live - unchosen - idle, unchosen));
+    if (unchosen != 0)
+        TRY(buffer_printf(text, " (--left-out lists them%s)",
+                          unfit != 0 ? ", 'ordeal cc --clone-budget' makes room" : ""));
     if (idle != 0)
         TRY(buffer_printf(text, ", %zu that would make no difference", idle));
     if (places != 0) {

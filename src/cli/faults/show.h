@@ -16,6 +16,8 @@ struct faults_filter {
     const bool *executed; // by candidate: show only these; NULL: show any
 };
 
+// Whether one of the globs matches, or there is none.
+bool faults_fits(const struct option_list *globs, const char *text);
 bool faults_filter_has(const struct faults_filter *filter, const struct image *image, size_t number,
                        const bool *enabled);
 _must_check_ struct error *faults_put_table(const struct image *image,

@@ -74,7 +74,7 @@ static struct error *add_module(struct analysis *analysis, const char *path)
 struct error *analysis_make(struct analysis *analysis, const struct recording *recording)
 {
     const struct profile_options options = {.system_call = system_call_errors,
-                                            .is_primitive = realism_happens};
+                                            .is_primitive = realism_forces};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     TRY(profile_set_new(&options, &analysis->modules.set));
     for (size_t i = 0; i < recording->sites.count; i++)

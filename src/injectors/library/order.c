@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "callsite/identity.h"
+#include "injectors/library/internal.h"
 #include "injectors/library/realism.h"
 #include "injectors/library/spec.h"
 #include "store/spec.h"
@@ -135,6 +136,18 @@ static uint64_t content_of(const struct choosing *choosing, const struct chosen 
     return hash_bytes(words, (size_t)size < sizeof words ? (size_t)size : sizeof words);
 }
 
+// A pair of faults can happen only if both can: its basis is the worse one. Nothing proves a pair,
+// so it is enough to know whether the first one was guessed, too.
+static struct error *take_worse_basis(const char *first, enum store_basis *basis)
+{
+    _cleanup_(freep_scenario) struct scenario *scenario = NULL;
+    TRY(scenario_new(&scenario));
+    TRY(scenario_add_spec(scenario, first));
+    if (realism_find(scenario_rule(scenario, 0).function) == NULL)
+        *basis = STORE_BASIS_INPUT;
+    return NULL;
+}
+
 static struct error *emit(struct choosing *choosing, const struct chosen *chosen,
                           struct staging *staging)
 {
@@ -151,6 +164,8 @@ static struct error *emit(struct choosing *choosing, const struct chosen *chosen
     staging->basis = !chosen->guessed ? STORE_BASIS_SYSTEM
                      : chosen->forced ? STORE_BASIS_CALLS
                                       : STORE_BASIS_INPUT;
+    if (staging->first != NULL)
+        TRY(take_worse_basis(staging->first, &staging->basis));
     choosing->plan->persistent = chosen->lasting;
     struct error *error = library_one(choosing->plan, &rule, chosen->recording, call,
                                       chosen->stage == STAGE_STACK ? LIBRARY_STACK : LIBRARY_SITE,

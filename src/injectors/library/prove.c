@@ -18,7 +18,7 @@
 #define ERRORS_MOST 2 // of each
 
 // The last one but the end looks at all calls of the place: what one of them returns without any
-// fault is no failure.
+// fault may be no failure. That proves nothing about this call.
 enum stage { STAGE_KNOWN, STAGE_RECORD, STAGE_ALONE, STAGE_LASTING, STAGE_ORDINARY, STAGE_DONE };
 
 // A call inside, and an error that it may fail with.
@@ -35,6 +35,7 @@ struct prover {
     char *observing; // the rule that lets the function do its work
     bool ordinary;   // without any fault, it returns the guess in another call from there
     char *guess;     // what it is said to return, as in rules
+    bool gives;      // and leaves something in its outputs
     enum store_basis basis;
     enum stage stage;
     ARRAY(struct cause) causes;
@@ -90,6 +91,7 @@ static struct error *make_observing(struct prover *prover, const struct scenario
                       is_once(rule->condition) ? "" : AND_ONCE));
     prover->observing = TAKE(text.data);
     prover->guess = strndup(rule->action, strcspn(rule->action, "/, "));
+    prover->gives = strstr(rule->action, "out(") != NULL;
     return prover->guess != NULL ? NULL : error_no_memory();
 }
 
@@ -185,11 +187,15 @@ static struct error *prover_next(void *self, char **ret_spec)
 
 // ---- what came of it ----
 
+// A call by the C library belongs to the function of it that was called.
+static bool is_own(const struct inner_call *call)
+{
+    return call->module[0] != '\0' && !realism_is_system(call->module);
+}
+
 static bool can_fail(const struct inner_call *call)
 {
-    // A call by the C library belongs to the function of it that was called.
-    return call->module[0] != '\0' && !realism_is_system(call->module) &&
-           realism_happens(call->function);
+    return is_own(call) && realism_happens(call->function);
 }
 
 static int by_order(const void *left, const void *right)
@@ -219,26 +225,41 @@ static struct error *add_cause(struct prover *prover, const struct inner_call *c
     return cause->function != NULL && cause->module != NULL ? NULL : error_no_memory();
 }
 
-// A transfer of a part is no failure, a signal comes from outside of the call, and what lasts is
-// tried anyway.
+// A transfer of a part is no failure, a signal comes from outside of the call, and rare errors mean
+// misuse: they are not tried. Who knows what they would cause, so nothing is impossible then. What
+// lasts is tried anyway.
 static struct error *add_causes(struct prover *prover, const struct inner_call *call)
 {
     const struct realism *row = realism_find(call->function);
     const char *list = row->errors;
     struct realism_error error;
-    for (unsigned round = 0; round < ERRORS_MOST && realism_next(&list, &error);)
-        if (!error.is_short && !error.lasting && error.need != REALISM_HANDLER)
+    unsigned round = 0;
+    while (realism_next(&list, &error)) {
+        bool tried = !error.is_short && error.need != REALISM_HANDLER && round < ERRORS_MOST;
+        prover->incomplete |= !tried && !error.lasting;
+        if (tried && !error.lasting)
             TRY(add_cause(prover, call, row, &error, round++));
+    }
     return NULL;
+}
+
+// Whether the function may fail in a way that is not tried: with a rare error, or by what it reads.
+static bool has_other_ways(const struct inner_call *call)
+{
+    const struct realism *row = realism_find(call->function);
+    return row != NULL && (row->rare[0] != '\0' || !realism_forces(call->function));
 }
 
 static struct error *take_calls(struct prover *prover, const struct observed_call *observed)
 {
     prover->incomplete |= observed->lost || !observed->returned;
     unsigned places = 0;
-    for (size_t i = 0; i < observed->calls.count; i++)
-        if (can_fail(&observed->calls.items[i]) && places++ < PLACES_MOST)
-            TRY(add_causes(prover, &observed->calls.items[i]));
+    for (size_t i = 0; i < observed->calls.count; i++) {
+        const struct inner_call *call = &observed->calls.items[i];
+        prover->incomplete |= is_own(call) && has_other_ways(call);
+        if (can_fail(call) && places++ < PLACES_MOST)
+            TRY(add_causes(prover, call));
+    }
     prover->incomplete |= places > PLACES_MOST;
     if (prover->causes.count != 0)
         qsort(prover->causes.items, prover->causes.count, sizeof *prover->causes.items, by_order);
@@ -340,6 +361,13 @@ static struct error *found(struct prover *prover, const struct observed_call *ob
     return NULL;
 }
 
+// Whether the call ended as the guess says.
+static bool is_same_failure(const struct prover *prover, const struct observed_call *observed)
+{
+    return observed->returned && is_guessed(prover, observed->result) &&
+           (prover->gives || observed->changed == 0);
+}
+
 static void take_known(struct prover *prover, const struct observation *observation, bool shows)
 {
     prover->stage = shows ? STAGE_DONE : STAGE_RECORD;
@@ -355,7 +383,7 @@ static struct error *prover_take(void *self, const struct observation *observati
     bool happened = observation->activations != 0 && observation->damage == WIRE_DAMAGE_NONE;
     prover->tries++;
     if (prover->stage == STAGE_KNOWN) {
-        take_known(prover, observation, shows);
+        take_known(prover, observation, happened && shows);
         return NULL;
     }
     if (prover->stage == STAGE_ORDINARY) {
@@ -365,16 +393,18 @@ static struct error *prover_take(void *self, const struct observation *observati
         return NULL;
     }
     if (prover->stage == STAGE_RECORD) {
-        prover->stage = happened && observed->began ? STAGE_ALONE : STAGE_DONE;
+        // What is seen without a fault has nothing to do with it.
+        prover->stage = happened && observed->began && !shows ? STAGE_ALONE : STAGE_DONE;
         prover->incomplete |= prover->stage == STAGE_DONE;
         return prover->stage == STAGE_ALONE ? take_calls(prover, observed) : NULL;
     }
     if (happened && shows)
         return found(prover, observed);
     // An error that needs another kind of descriptor or other arguments is not hit, and cannot
-    // happen.
-    prover->incomplete |=
-        !happened && prover->causes.items[prover->at].error.need == REALISM_NOTHING;
+    // happen. If the call fails as guessed, it is possible, though the program does something else:
+    // it may have been told more about it.
+    prover->incomplete |= happened ? is_same_failure(prover, observed)
+                                   : prover->causes.items[prover->at].error.need == REALISM_NOTHING;
     bool later = false;
     if (prover->stage == STAGE_ALONE && happened)
         TRY(find_later(prover, observed, &later));
@@ -397,8 +427,7 @@ static struct proof_result prover_result(const void *self)
     const struct prover *prover = self;
     struct proof_result result = {.tries = prover->tries};
     if (!prover->caused) {
-        result.proof = prover->ordinary || is_impossible(prover) ? STORE_PROOF_IMPOSSIBLE
-                                                                 : STORE_PROOF_UNPROVEN;
+        result.proof = is_impossible(prover) ? STORE_PROOF_IMPOSSIBLE : STORE_PROOF_UNPROVEN;
         result.returned = prover->ordinary ? prover->guess : NULL;
         return result;
     }

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "elf/object.h"
+#include "injectors/library/realism.h"
 #include "profile/cache.h"
 
 #include <stdlib.h>
@@ -66,6 +67,21 @@ static bool split(char *line, char *fields[FIELDS])
     return true;
 }
 
+// Whether the function really fails like this. Nothing else is tried for a proof.
+static bool is_real(const char *call, const char *action)
+{
+    const struct realism *row = realism_find(call);
+    const char *list = row != NULL ? row->errors : "";
+    struct realism_error error;
+    while (realism_next(&list, &error)) {
+        char real[REALISM_ACTION];
+        realism_action(row, &error, real);
+        if (!error.is_short && strcmp(real, action) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool take_line(char *line, const char *fault, struct proven *proven)
 {
     char *fields[FIELDS];
@@ -78,7 +94,7 @@ static bool take_line(char *line, const char *fault, struct proven *proven)
                               .symbol = fields[5],
                               .offset = strtoull(fields[6], NULL, 16),
                               .lasting = fields[7][0] == '1'};
-    return proven->call[0] != '\0' && proven->action[0] != '\0' && proven->module[0] != '\0';
+    return is_real(proven->call, proven->action) && proven->module[0] != '\0';
 }
 
 struct error *proven_recall(const struct proven_key *key, struct proven *ret_proven)
@@ -87,7 +103,7 @@ struct error *proven_recall(const struct proven_key *key, struct proven *ret_pro
     *ret_proven = (struct proven){0};
     if (key->file == NULL)
         return NULL;
-    _cleanup_error_ struct error *error = buffer_read_regular(key->file, MOST_BYTES, &file);
+    _cleanup_error_ struct error *error = buffer_read_own(key->file, MOST_BYTES, &file);
     if (error != NULL || file.size == 0)
         return NULL;
     char *rest = file.data;
@@ -127,7 +143,7 @@ struct error *proven_keep(const struct proven_key *key, const struct proven *pro
     TRY(buffer_printf(&text, "%s\t%s\t%s\t%s\t%s\t%s\t%llx\t%d\n", key->fault, proven->call,
                       proven->action, proven->error, proven->module, proven->symbol,
                       (unsigned long long)proven->offset, proven->lasting));
-    error_free(buffer_read_regular(key->file, MOST_BYTES / 2, &old));
+    error_free(buffer_read_own(key->file, MOST_BYTES / 2, &old));
     TRY(buffer_append(&text, old.data, old.size));
     TRY(profile_cache_make_directory());
     return file_replace(key->file, &text);

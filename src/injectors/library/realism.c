@@ -324,6 +324,22 @@ bool realism_happens(const char *function)
     return row != NULL && row->errors[0] != '\0';
 }
 
+// They return the same when nothing is wrong but the input: it ends, or has not what is asked for.
+static const char *const by_input[] = {
+    "fgetc",    "fgets",    "fread",      "fscanf",    "getaddrinfo",   "getc",
+    "getchar",  "getdelim", "getgrgid",   "getgrnam",  "gethostbyname", "getline",
+    "getpwnam", "getpwuid", "iconv_open", "newlocale", "readdir",       "regcomp",
+};
+
+bool realism_forces(const char *function)
+{
+    const struct realism *row = realism_find(function);
+    for (size_t i = 0; row != NULL && i < sizeof by_input / sizeof *by_input; i++)
+        if (strcmp(row->name, by_input[i]) == 0)
+            return false;
+    return row != NULL && row->errors[0] != '\0';
+}
+
 static const char *const needs[REALISM_NEEDS] = {
     "", "file:", "socket:", "pipe:", "handler:", "if:"};
 

@@ -44,6 +44,10 @@ const struct realism *realism_find(const char *function);
 // Whether it fails in ordinary life.
 bool realism_happens(const char *function);
 
+// Whether it fails in ordinary life, and only by an error: what it returns then is not what the end
+// of a file, an unknown name or a wrong pattern gives, too.
+bool realism_forces(const char *function);
+
 // The condition on the arguments that the row's errors with the need "if" have, as in rules; or
 // NULL.
 const char *realism_condition(const struct realism *row);

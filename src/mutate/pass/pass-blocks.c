@@ -20,7 +20,7 @@ struct block_work {
 
 // ---- which candidates get a clone ----
 
-static size_t block_size(LLVMBasicBlockRef block)
+size_t pass_block_size(LLVMBasicBlockRef block)
 {
     size_t size = 0;
     for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
@@ -33,7 +33,7 @@ static size_t block_size(LLVMBasicBlockRef block)
 static void choose(const struct pass *pass, struct block_work *work)
 {
     struct pass_candidate *candidates = work->subject->candidates.items + work->first;
-    size_t size = block_size(work->head), wanted = pass->options.clones_per_block;
+    size_t size = pass_block_size(work->head), wanted = pass->options.clones_per_block;
     size_t fit = pass->options.limit / (size != 0 ? size : 1);
     if (wanted == 0 || wanted > fit)
         wanted = fit > 0 ? fit : 1;
@@ -173,8 +173,7 @@ static void instrument_block(struct pass *pass, struct block_work *work)
     LLVMDisposeBuilder(builder);
 }
 
-// How many candidates, from `first` on, are in the same block.
-static size_t in_one_block(const struct pass_function *subject, size_t first)
+size_t pass_in_one_block(const struct pass_function *subject, size_t first)
 {
     const struct pass_candidate *candidates = subject->candidates.items;
     LLVMBasicBlockRef block = LLVMGetInstructionParent(candidates[first].instruction);
@@ -191,6 +190,7 @@ void pass_instrument(struct pass *pass, struct pass_function *subject)
         return;
     LLVMValueRef code = subject->twin != NULL ? subject->twin : subject->function;
     pass_prepare_source(pass, subject, code);
+    pass_set_unset(pass, subject, code);
     pass_drop_forbidden(code);
     // In pristine code, keep the layout only where code is to be small, so that it costs as little
     // as possible. Other code is hardly at risk, since its blocks are merged less often.
@@ -208,7 +208,7 @@ void pass_instrument(struct pass *pass, struct pass_function *subject)
         return;
     }
     for (size_t i = 0, count; i < subject->candidates.count; i += count) {
-        count = in_one_block(subject, i);
+        count = pass_in_one_block(subject, i);
         struct block_work work = {.subject = subject, .first = i, .count = count};
         instrument_block(pass, &work);
         ARRAY_DEINIT(&work.clones);

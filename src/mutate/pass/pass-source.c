@@ -9,6 +9,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RESUME_MARK "ordeal.resume"
 #define VALUE_MARK  "ordeal.value"
@@ -137,6 +138,44 @@ static void number_marks(const struct pass *pass, struct pass_function *subject)
     map_deinit(&numbers);
 }
 
+// A file that is included twice has the same faults in each of its functions of one name or place.
+// Names tell functions apart where they are the same as in debug information, which names templates
+// in another way.
+struct own_rows {
+    const char *name; // of the function; NULL: rows do not know it
+    struct map seen;  // by hash
+};
+
+static struct own_rows own_rows_of(const struct source_rows *rows, const uint32_t *order,
+                                   size_t count, LLVMMetadataRef program)
+{
+    const char *name = shim_subprogram_name(program);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(source_rows_text(rows, rows->items[order[i]].function_name), name) == 0)
+            return (struct own_rows){.name = name};
+    return (struct own_rows){0};
+}
+
+static bool is_own(struct own_rows *own, const struct source_rows *rows,
+                   const struct source_row *row)
+{
+    if (own->name != NULL && strcmp(source_rows_text(rows, row->function_name), own->name) != 0)
+        return false;
+    if (row->reason != SOURCE_FOUND)
+        return true;
+    const uint32_t numbers[] = {row->kind, row->how, row->flags};
+    const struct source_position places[] = {row->at, row->begin, row->end};
+    uint64_t hash = pass_hash(0xcbf29ce484222325u, numbers, sizeof numbers);
+    hash = pass_hash(hash, places, sizeof places);
+    hash = pass_hash_text(hash, source_rows_text(rows, row->name));
+    hash = pass_hash_text(hash, source_rows_text(rows, row->other));
+    hash += hash == 0;
+    if (map_find(&own->seen, hash) != MAP_NONE)
+        return false;
+    pass_must(map_put(&own->seen, hash, 0));
+    return true;
+}
+
 void pass_find_in_source(struct pass *pass, struct pass_function *subject)
 {
     LLVMMetadataRef program = LLVMGetSubprogram(subject->function);
@@ -146,15 +185,19 @@ void pass_find_in_source(struct pass *pass, struct pass_function *subject)
     const char *file = spots_path(program);
     const uint32_t *order =
         source_rows_of(pass->rows, file, LLVMDISubprogramGetLine(program), &count);
-    if (count == 0)
+    if (count == 0) {
+        pass->rows->lost |= !pass->rows->used && access(file, F_OK) != 0;
         return;
+    }
+    pass->rows->used = true;
+    struct own_rows own = own_rows_of(pass->rows, order, count, program);
     struct spots spots;
     struct shim_loops *loops = shim_loops_new(subject->function);
     spots_read(&spots, subject->function, file);
     for (size_t i = 0; i < count; i++) {
         const struct source_row *row = &pass->rows->items[order[i]];
         struct pass_place place;
-        if (!is_wanted(pass, row->kind))
+        if (!is_wanted(pass, row->kind) || !is_own(&own, pass->rows, row))
             continue;
         enum source_reason reason = spots_find(&spots, pass->rows, row, &place);
         if (reason == SOURCE_FOUND && pass_is_fixed(pass, place.instruction))
@@ -164,6 +207,7 @@ void pass_find_in_source(struct pass *pass, struct pass_function *subject)
         else
             leave_out(pass, subject, row, reason);
     }
+    map_deinit(&own.seen);
     spots_deinit(&spots);
     shim_loops_free(loops);
     if (subject->candidates.count > before)

@@ -27,43 +27,22 @@ struct twin_work {
     unsigned *per_block; // copies in each block
 };
 
-static size_t block_size(LLVMBasicBlockRef block)
-{
-    size_t size = 0;
-    for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
-         instruction = LLVMGetNextInstruction(instruction))
-        size++;
-    return size;
-}
-
 static size_t function_size(LLVMValueRef function)
 {
     size_t size = 0;
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;
          block = LLVMGetNextBasicBlock(block))
-        size += block_size(block);
+        size += pass_block_size(block);
     return size;
-}
-
-// How many candidates, from `first` on, are in the same block.
-static size_t in_one_block(const struct pass_function *subject, size_t first)
-{
-    const struct pass_candidate *candidates = subject->candidates.items;
-    LLVMBasicBlockRef block = LLVMGetInstructionParent(candidates[first].instruction);
-    size_t i = first;
-    while (i < subject->candidates.count &&
-           LLVMGetInstructionParent(candidates[i].instruction) == block)
-        i++;
-    return i - first;
 }
 
 static void cut_large_blocks(const struct pass_function *subject)
 {
     for (size_t i = 0, count; i < subject->candidates.count; i += count) {
-        count = in_one_block(subject, i);
+        count = pass_in_one_block(subject, i);
         LLVMBasicBlockRef block =
             LLVMGetInstructionParent(subject->candidates.items[i].instruction);
-        if (block_size(block) >= LEAST_LARGE)
+        if (pass_block_size(block) >= LEAST_LARGE)
             shim_cut(block, PIECE);
     }
 }
@@ -72,7 +51,7 @@ static void find_pieces(struct twin_work *work)
 {
     struct pass_function *subject = work->subject;
     for (size_t i = 0, count; i < subject->candidates.count; i += count) {
-        count = in_one_block(subject, i);
+        count = pass_in_one_block(subject, i);
         struct piece *piece = ARRAY_ADD(&work->pieces);
         if (piece == NULL) {
             pass_must(error_no_memory());

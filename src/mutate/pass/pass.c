@@ -119,14 +119,7 @@ static bool is_supported(LLVMModuleRef module)
 static bool is_skipped(const struct pass *pass)
 {
     size_t size;
-    const char *source = LLVMGetSourceFileName(pass->module, &size);
-    for (const char *at = pass->options.skip; at != NULL && *at != '\0';) {
-        size_t length = strcspn(at, ",");
-        if (length > 0 && memmem(source, strlen(source), at, length) != NULL)
-            return true;
-        at += length + (at[length] == ',');
-    }
-    return false;
+    return source_is_skipped(LLVMGetSourceFileName(pass->module, &size), pass->options.skip);
 }
 
 // Nothing is left out silently.
@@ -135,6 +128,8 @@ static void tell_left_out(const struct pass *pass)
     size_t all = 0, left_out = 0, size;
     for (size_t i = 0; i < pass->functions.count; i++) {
         const struct pass_function *subject = &pass->functions.items[i];
+        if (subject->skipped)
+            continue; // not for lack of room
         all += subject->candidates.count;
         for (size_t j = 0; j < subject->candidates.count; j++)
             left_out += !subject->candidates.items[j].chosen && !subject->candidates.items[j].idle;
@@ -146,11 +141,23 @@ static void tell_left_out(const struct pass *pass)
                 LLVMGetSourceFileName(pass->module, &size), left_out, all);
 }
 
+static void tell_lost(const struct pass *pass)
+{
+    size_t size;
+    if (pass->rows != NULL && pass->rows->by_function.count != 0 && !pass->rows->used &&
+        pass->rows->lost)
+        fprintf(stderr,
+                "%s: no faults of %d types: debug information has names of files that are not "
+                "found here (-ffile-prefix-map)\n",
+                LLVMGetSourceFileName(pass->module, &size), MODEL_KINDS);
+}
+
 static void instrument(struct pass *pass)
 {
     if (pass->options.table != NULL)
         pass->rows = source_rows_read(pass, pass->options.table);
     pass_find(pass);
+    tell_lost(pass);
     if (pass->functions.count == 0)
         return;
     if (pass->options.decide == MAP_WORLDS)

@@ -128,10 +128,15 @@ void pass_make_entries(struct pass *pass);
 // Prepares a function for the faults of the source: blocks begin where they go on. Comes first of
 // all changes to the code that is instrumented.
 void pass_prepare_source(struct pass *pass, struct pass_function *subject, LLVMValueRef code);
+// Gives variables that a fault may leave without a value one that the optimiser does not know.
+void pass_set_unset(struct pass *pass, const struct pass_function *subject, LLVMValueRef code);
 // Puts markers and faulty clones of blocks into a function's twin, or into the function.
 void pass_instrument(struct pass *pass, struct pass_function *subject);
 // The same for a twin, where only the instructions that a fault changes are copied.
 void pass_splice(struct pass *pass, struct pass_function *subject);
+size_t pass_block_size(LLVMBasicBlockRef block); // instructions
+// How many candidates, from `first` on, are in the same block.
+size_t pass_in_one_block(const struct pass_function *subject, size_t first);
 // Makes a candidate's mistake in a copy of its instruction.
 void pass_apply(struct pass *pass, const struct pass_function *subject, size_t number,
                 LLVMValueRef copy);

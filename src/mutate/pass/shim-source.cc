@@ -3,6 +3,7 @@
 #include "mutate/pass/shim.h"
 
 #include <llvm/IR/BasicBlock.h>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Instructions.h>
 
 using namespace llvm;
@@ -14,4 +15,12 @@ LLVMBasicBlockRef shim_begin_block(LLVMValueRef wrapped)
     if (block->getFirstNonPHIOrDbg() != instruction)
         block = block->splitBasicBlock(instruction);
     return wrap(block);
+}
+
+const char *shim_subprogram_name(LLVMMetadataRef program)
+{
+    // A string of metadata ends with a zero byte.
+    return unwrap<DISubprogram>(program)->getRawName() != nullptr
+               ? unwrap<DISubprogram>(program)->getName().data()
+               : "";
 }

@@ -61,6 +61,8 @@ void shim_splice_join(struct shim_splice *splice,
                       void (*mark)(void *data, const struct shim_mark *mark), void *data);
 // Makes an instruction the first of its block; returns the block.
 LLVMBasicBlockRef shim_begin_block(LLVMValueRef instruction);
+// The name of a function in debug information.
+const char *shim_subprogram_name(LLVMMetadataRef program);
 
 // Makes the code generator keep the order of a function's blocks; with `only_small`, only if the
 // function is optimised for size.

@@ -32,12 +32,22 @@ static bool is_sound(const struct source_header *header, size_t size)
     for (uint32_t i = 0; i < header->rows; i++)
         if (rows[i].kind >= MODEL_KINDS || rows[i].how >= SOURCE_HOWS ||
             rows[i].reason >= SOURCE_REASONS || rows[i].source >= left || rows[i].file >= left ||
-            rows[i].name >= left || rows[i].other >= left || rows[i].detail >= left)
+            rows[i].name >= left || rows[i].other >= left || rows[i].detail >= left ||
+            rows[i].function_name >= left)
             return false;
     return true;
 }
 
-// Puts rows of one function together; other modules of the same command have rows, too.
+static bool has_one_source(const struct source_rows *rows)
+{
+    for (size_t i = 1; i < rows->count; i++)
+        if (rows->items[i].source != rows->items[0].source)
+            return false;
+    return true;
+}
+
+// Puts rows of one function together; other modules of the same command have rows, too. A module
+// out of preprocessed text has another name than its source, but is the only one.
 static void sort_rows(struct source_rows *rows, const char *source)
 {
     struct map sizes = {0};
@@ -47,9 +57,10 @@ static void sort_rows(struct source_rows *rows, const char *source)
     if (next == NULL || keys == NULL || rows->order == NULL)
         pass_must(error_no_memory());
     uint32_t used = 0;
+    bool only = has_one_source(rows);
     for (size_t i = 0; i < rows->count; i++) {
         const struct source_row *row = &rows->items[i];
-        if (strcmp(source_rows_text(rows, row->source), source) != 0)
+        if (!only && strcmp(source_rows_text(rows, row->source), source) != 0)
             continue;
         keys[i] = function_key(source_rows_text(rows, row->file), row->function);
         keys[i] += keys[i] == 0;

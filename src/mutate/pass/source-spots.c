@@ -18,6 +18,24 @@ struct known_file {
 };
 static ARRAY(struct known_file) known;
 
+// The directory of debug information may be a made-up one (-ffile-prefix-map): the name without it,
+// from the directory that the compiler runs in.
+static char *path_from_here(const char *name, size_t name_size, const char *directory, size_t size)
+{
+    if (size > 0 && name_size > size && memcmp(name, directory, size) == 0 && name[size] == '/') {
+        name += size + 1;
+        name_size -= size + 1;
+    }
+    if (name_size == 0 || *name == '/')
+        return NULL;
+    char *copy = strndup(name, name_size);
+    if (copy == NULL)
+        pass_must(error_no_memory());
+    char *real = realpath(copy, NULL);
+    free(copy);
+    return real;
+}
+
 static char *path_of(LLVMMetadataRef file)
 {
     unsigned name_size = 0, directory_size = 0;
@@ -30,6 +48,8 @@ static char *path_of(LLVMMetadataRef file)
     if (size < 0)
         pass_must(error_no_memory());
     char *real = realpath(joined, NULL);
+    if (real == NULL)
+        real = path_from_here(name, name_size, directory, directory_size);
     if (real == NULL && name_size > 0) { // a name that a #line directive has made up
         free(joined);
         return strndup(name, name_size);

@@ -20,6 +20,8 @@ struct source_rows {
     const char *strings;
     struct map by_function; // by file and line: indexes of `order`
     uint32_t *order;        // indexes of rows, those of one function together
+    bool used;              // a function has rows
+    bool lost;              // a function's file is not known to the file system
 };
 // Reads the table; ends the compiler if it is damaged. NULL: there is none.
 struct source_rows *source_rows_read(struct pass *pass, const char *path);

@@ -46,13 +46,26 @@ static bool is_small(struct tree_node *block)
     return count > 0 && count <= MODEL_MOST_STATEMENTS && !has_loop(block);
 }
 
-// Whether it is an ordinary `if`: C++ has others, which declare a variable or are decided by the
-// compiler.
+// Whether a semicolon stands behind an expression.
+static bool is_ended(struct look *look, struct tree_node *expression)
+{
+    size_t size;
+    const struct tree_place *end = tree_end(expression);
+    const char *text = look_text(look, end->handle, &size);
+    size_t at = end->offset;
+    while (at < size && strchr(" \t\r\n", text[at]) != NULL)
+        at++;
+    return at < size && text[at] == ';';
+}
+
+// Whether it is an ordinary `if`: C++ has others, which declare a variable, do something before
+// the condition, or are decided by the compiler.
 static bool is_ordinary(struct look *look, struct tree_node *statement)
 {
     struct tree_node *condition = statement->first;
     if (statement->children < 2 || statement->children > 3 ||
-        condition->kind < CXCursor_FirstExpr || condition->kind > CXCursor_LastExpr)
+        condition->kind < CXCursor_FirstExpr || condition->kind > CXCursor_LastExpr ||
+        is_ended(look, condition))
         return false;
     size_t size;
     const struct tree_place *begin = tree_begin(statement);

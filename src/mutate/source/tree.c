@@ -153,14 +153,6 @@ struct tree_node *tree_unlabelled(struct tree_node *node)
     return node;
 }
 
-struct tree_node *tree_child(const struct tree_node *node, unsigned index)
-{
-    struct tree_node *child = node->first;
-    while (child != NULL && index-- > 0)
-        child = child->next;
-    return child;
-}
-
 struct tree_node *tree_following(const struct tree_node *node)
 {
     if (node->first != NULL)

@@ -51,7 +51,6 @@ struct tree_node *tree_plain(struct tree_node *node);
 struct tree_node *tree_without_conversions(struct tree_node *node);
 // The statement behind labels.
 struct tree_node *tree_unlabelled(struct tree_node *node);
-struct tree_node *tree_child(const struct tree_node *node, unsigned index); // or NULL
 struct tree_node *tree_following(const struct tree_node *node); // in the source; or NULL
 bool tree_is_inside(const struct tree_node *node, const struct tree_node *outer);
 

@@ -51,8 +51,8 @@ static struct error *put_path(struct source_writer *writer, const char *path, ui
 struct error *source_writer_add(struct source_writer *writer, const char *source,
                                 const struct source_faults *faults)
 {
-    uint32_t name, file = 0;
-    const char *last = NULL;
+    uint32_t name, file = 0, function = 0;
+    const char *last = NULL, *named = NULL;
     TRY(put_string(writer, source, &name));
     for (size_t i = 0; i < faults->items.count; i++) {
         const struct source_fault *fault = &faults->items.items[i];
@@ -70,6 +70,9 @@ struct error *source_writer_add(struct source_writer *writer, const char *source
             .begin = fault->begin,
             .end = fault->end,
         };
+        if (named == NULL || strcmp(named, fault->function) != 0)
+            TRY(put_string(writer, named = fault->function, &function));
+        row.function_name = function;
         TRY(put_string(writer, fault->name, &row.name));
         TRY(put_string(writer, fault->other, &row.other));
         TRY(put_string(writer, fault->detail, &row.detail));

@@ -26,9 +26,13 @@ enum report_proof {
 // "certain", "caused" or "all"; NULL: the usual ones.
 _must_check_ struct error *report_proof_parse(const char *name, enum report_proof *ret_proof);
 bool report_proof_hides(enum report_proof shown, enum store_proof proof);
-// Adds the failed trials of findings that are not shown, and not suppressed, to `hidden`.
-_must_check_ struct error *report_proof_hidden(struct store *store, int64_t campaign,
-                                               enum report_proof shown, uint64_t hidden[VERDICTS]);
+// How many findings are shown and how many are not, since they are suppressed or by their proof.
+struct report_shown {
+    uint64_t shown[VERDICTS], hidden[VERDICTS];
+};
+_must_check_ struct error *report_count_shown(struct store *store, int64_t campaign,
+                                              enum report_proof proof,
+                                              struct report_shown *ret_counts);
 
 struct report_options {
     double confidence;    // confidence level of intervals; 0: STATS_CONFIDENCE

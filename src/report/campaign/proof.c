@@ -45,22 +45,26 @@ bool report_proof_hides(enum report_proof shown, enum store_proof proof)
     }
 }
 
-static struct error *add_up(void *data, const struct store_count *row)
+struct counting {
+    enum report_proof proof;
+    struct report_shown *counts;
+};
+
+static struct error *count_finding(void *data, const struct store_finding *row)
 {
-    uint64_t *hidden = data;
-    for (int i = 0; i < VERDICTS; i++)
-        hidden[i] += verdict_facts[i].failure ? row->verdicts[i] : 0;
+    const struct counting *counting = data;
+    bool hidden = row->suppressed != NULL || report_proof_hides(counting->proof, row->proof);
+    if (row->verdict < VERDICTS)
+        (hidden ? counting->counts->hidden : counting->counts->shown)[row->verdict]++;
     return NULL;
 }
 
-struct error *report_proof_hidden(struct store *store, int64_t campaign, enum report_proof shown,
-                                  uint64_t hidden[VERDICTS])
+struct error *report_count_shown(struct store *store, int64_t campaign, enum report_proof proof,
+                                 struct report_shown *ret_counts)
 {
-    for (int i = 0; i < STORE_PROOFS; i++)
-        if (report_proof_hides(shown, (enum store_proof)i))
-            TRY(store_each_count(store, campaign, enum_name(&proof_names, (unsigned)i), add_up,
-                                 hidden));
-    return NULL;
+    struct counting counting = {proof, ret_counts};
+    *ret_counts = (struct report_shown){0};
+    return store_each_finding(store, campaign, count_finding, &counting);
 }
 
 static struct error *put_cause(const struct campaign_finding *finding, struct buffer *text)
@@ -88,16 +92,16 @@ struct error *campaign_put_proof(const struct campaign_finding *finding, struct 
         return finding->proof_call != NULL ? put_cause(finding, text)
                                            : buffer_printf(text, "by what it calls");
     case STORE_PROOF_UNPROVEN:
+        if (finding->proof_result != NULL)
+            return buffer_printf(text,
+                                 "unproven: perhaps not a failure, since without any fault other "
+                                 "calls from there return %s, too",
+                                 finding->proof_result);
         return buffer_printf(text, finding->proof_tries != 0
                                        ? "unproven: no failure of the system that was tried causes "
                                          "it, but input or arguments may"
                                        : "unproven: it was not tried what causes it");
     case STORE_PROOF_IMPOSSIBLE:
-        if (finding->proof_result != NULL)
-            return buffer_printf(text,
-                                 "not a failure: without any fault, other calls from there "
-                                 "return %s, too",
-                                 finding->proof_result);
         return buffer_printf(text, "not possible: everything that could cause it was tried, and "
                                    "did not");
     default:

@@ -260,7 +260,7 @@ static struct error *put_line(struct page *page, size_t index)
 static struct error *put_hidden(struct page *page)
 {
     static const char *const why[STORE_PROOFS] = {
-        [STORE_PROOF_CAUSED] = "whose faults were only proven",
+        [STORE_PROOF_CAUSED] = "whose faults had to be proven",
         [STORE_PROOF_UNPROVEN] = "not proven to be possible",
         [STORE_PROOF_IMPOSSIBLE] = "not possible: the faults were guessed, and nothing causes them",
     };

@@ -101,6 +101,13 @@ static void note_call(long number, long a, long b, long c)
     }
 }
 
+// gcc makes a jump of such a call by itself.
+#ifdef __clang__
+#define MUST_JUMP __attribute__((musttail))
+#else
+#define MUST_JUMP
+#endif
+
 // Must end in a jump: the call may be a vfork.
 static long hook_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -110,7 +117,7 @@ static long hook_syscall(long number, long a, long b, long c, long d, long e, lo
     syscall_function *real = (syscall_function *)hook_real(&real_syscall, "syscall");
     if (number == __NR_execve && runtime.armed)
         return program_by_syscall(real, a, b, c);
-    return real(number, a, b, c, d, e, f);
+    MUST_JUMP return real(number, a, b, c, d, e, f);
 }
 
 // Likewise. The child uses the memory of its parent, and has another number.
