@@ -15,6 +15,9 @@ void credits_for_recording(struct function *function);
 // The thread came without a credit: gives it some, or has calls counted one by one.
 void credits_refill(struct function *function);
 void credits_threads_start(void); // before the first thread is made
+// Calls all in for good, under the lock: the barrier for that may be forbidden from now on, or a
+// row is no longer one thread's alone.
+void credits_stop(void);
 void credits_after_fork(struct function *function);
 
 #endif

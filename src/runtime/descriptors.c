@@ -30,6 +30,7 @@ static struct known {
 } known[KEPT];
 static uint32_t changes_of[KEPT];
 static uint32_t changes_of_all = 1;
+static uint32_t changing; // changes that are being made; one that never ends costs only time
 static bool is_used, is_off;
 
 bool descriptors_are_known(void)
@@ -112,8 +113,8 @@ static void keep(int64_t descriptor, uint64_t stamp, const char *path, size_t si
 {
     struct known *entry = &known[descriptor];
     uint64_t before = atomic_load(&entry->stamp);
-    if (atomic_load(&is_off) || before == BUSY || !is_this_process() ||
-        !atomic_swap_if(&entry->stamp, before, BUSY))
+    if (atomic_load(&is_off) || atomic_load(&changing) != 0 || before == BUSY ||
+        !is_this_process() || !atomic_swap_if(&entry->stamp, before, BUSY))
         return;
     memcpy(entry->path, path, size + 1);
     atomic_store(&entry->stamp, stamp);
@@ -153,7 +154,9 @@ bool descriptor_has_path(const struct wire_instruction *instruction, int64_t des
     return ask_for_path(instruction, descriptor);
 }
 
-// Hooks. They note a change when it is made: a path that was read before has an older stamp.
+// Hooks. They note a change before it is made, since another thread may get the same number before
+// the call is back, and after it: a path that was read before has an older stamp. In between no
+// path is kept.
 
 // clang-format off
 #define EACH_HOOK(X) \
@@ -172,8 +175,11 @@ static void *reals[DESCRIPTOR_HOOKS];
 #define CLOSING_HOOK(name, type, parameters, arguments, note)                                      \
     static type hook_##name parameters                                                             \
     {                                                                                              \
+        atomic_add(&changing, 1);                                                                  \
+        note;                                                                                      \
         type result = REAL(name) arguments;                                                        \
         note;                                                                                      \
+        atomic_add(&changing, -1u);                                                                \
         return result;                                                                             \
     }
 CLOSING_HOOK(close, int, (int a), (a), may_change(a))
@@ -215,15 +221,21 @@ static int hook_close_range(unsigned first, unsigned last, int flags)
     const int unshares = 2;
     if ((flags & unshares) != 0)
         descriptors_note_unshare();
+    atomic_add(&changing, 1);
+    all_may_change();
     int result = REAL(close_range)(first, last, flags);
     all_may_change();
+    atomic_add(&changing, -1u);
     return result;
 }
 
 static void hook_closefrom(int first)
 {
+    atomic_add(&changing, 1);
+    all_may_change();
     REAL(closefrom)(first);
     all_may_change();
+    atomic_add(&changing, -1u);
 }
 
 // Noted before the call, since the hook of syscall() must end in a jump.

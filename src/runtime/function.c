@@ -439,13 +439,38 @@ void function_publish(struct function *function)
     add_reached(function, calls - before);
 }
 
+// Of `uncounted`, the rest of which is a number of processes.
+#define SOME_LOST (1u << 31)
+static uint32_t some_have_no_row; // threads
+
+static void note_lost(struct function *function)
+{
+    for (uint32_t i = 0; function->in_rows && i < function->rule_count; i++) {
+        uint32_t *uncounted = &runtime.rule_states[function->rules[i]].uncounted;
+        if ((atomic_load(uncounted) & SOME_LOST) == 0)
+            __atomic_fetch_or(uncounted, SOME_LOST, __ATOMIC_RELAXED);
+    }
+}
+
+static void note_lost_if_called(struct function *function)
+{
+    if (atomic_load(&function->started) != 0)
+        note_lost(function);
+}
+
+// Whoever comes later, the thread or the function, finds the other, as in rows.c.
+void functions_lose_calls(void)
+{
+    __atomic_fetch_or(&some_have_no_row, 1, __ATOMIC_SEQ_CST);
+    functions_each(note_lost_if_called);
+}
+
 void function_count_outside(struct function *function)
 {
     if (!function->in_rows)
         return;
     add_reached(function, 1);
-    for (uint32_t i = 0; i < function->rule_count; i++)
-        atomic_store(&runtime.rule_states[function->rules[i]].uncounted, 1);
+    note_lost(function);
 }
 
 // Calls that are not counted in rows are added to the region now and then. Until the process has
@@ -461,6 +486,8 @@ void function_start(struct function *function)
     function_publish(function);
     if (!function->in_rows)
         note_uncounted(function, 1);
+    else if (atomic_load(&some_have_no_row) != 0)
+        note_lost(function);
 }
 
 static void end(struct function *function)

@@ -78,6 +78,8 @@ void function_start(struct function *function); // at its first call
 void functions_end(void);                       // the process ends in an orderly way
 // A call that no row counts.
 void function_count_outside(struct function *function);
+// Some thread has no row, or shares one: not all its calls are counted.
+void functions_lose_calls(void);
 // Calls `each` for functions that have a slot.
 void functions_each(void (*each)(struct function *function));
 void functions_after_fork(void); // the parent's calls are not the child's to publish

@@ -152,15 +152,27 @@ static int hook__Fork(void)
     return pid;
 }
 
+// The new thread has the same thread-local memory as this one, and so the same row, which is not
+// written with locked instructions.
+static void share_row(void)
+{
+    process_lock();
+    credits_stop();
+    process_unlock();
+    functions_lose_calls();
+}
+
 // clone() makes a thread that the C library does not know of: from now on count with locked
 // instructions. The last three arguments may be absent; forwarding what stands in their place does
 // no harm.
 static int hook_clone(int (*start)(void *), void *stack, int flags, void *argument,
                       void *parent_tid, void *tls, void *child_tid)
 {
-    const int shares_memory = 0x100;
+    const int shares_memory = 0x100, parent_waits = 0x4000, own_tls = 0x80000;
     if ((flags & shares_memory) != 0)
         credits_threads_start();
+    if ((flags & (shares_memory | parent_waits | own_tls)) == shares_memory)
+        share_row();
     descriptors_note_clone(flags);
     if ((flags & shares_memory) != 0) {
         runtime_single_threaded = &runtime_zero_byte;
@@ -183,14 +195,21 @@ static int hook_pthread_create(void *thread, const void *attributes, void *(*sta
     return result;
 }
 
-// Exits that run no destructors.
+// Exits that run no destructors. A child of vfork() is here in its parent's memory, and the parent
+// goes on.
+static void process_ends(void)
+{
+    thread_self();
+    if (!runtime.filtered && system_pid() != runtime.process->pid)
+        return;
+    functions_end();
+    rows_process_ends();
+}
 
 #define EXIT_HOOK(name)                                                                            \
     static void hook_##name(int status)                                                            \
     {                                                                                              \
-        thread_self();                                                                             \
-        functions_end();                                                                           \
-        rows_process_ends();                                                                       \
+        process_ends();                                                                            \
         REAL(name)(status);                                                                        \
     }
 EXIT_HOOK(_exit)

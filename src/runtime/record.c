@@ -159,22 +159,25 @@ static uint32_t home_of(uint64_t key, uint32_t entries)
     return (uint32_t)(key * RECORD_MULTIPLIER >> RECORD_HASH_SHIFT) & (entries - 1);
 }
 
-static void forget(struct record_table *table, uint32_t entries)
+// How large a table is, it says itself: its owner may just be putting a larger one in its place.
+static void forget(struct record_table *table)
 {
-    for (uint32_t i = 0; table != NULL && i < entries; i++)
+    if (table == NULL)
+        return;
+    const uint64_t last = atomic_load(&table->mask) / sizeof(struct record_entry);
+    for (uint64_t i = 0; i <= last; i++)
         if (table->entries[i].key != 0)
             atomic_store(&table->entries[i].key, 0);
-    if (table != NULL)
-        atomic_store(&table->used, 0);
+    atomic_store(&table->used, 0);
 }
 
 void record_forget(void)
 {
     if (runtime.calls == NULL)
         return;
-    forget((struct record_table *)(runtime.process + 1), table_entries[0]);
+    forget((struct record_table *)(runtime.process + 1));
     for (uint32_t row = 0; row < ROW_COUNT; row++)
-        forget(row_tables[row].table, table_entries[row_tables[row].level]);
+        forget(atomic_load(&row_tables[row].table));
 }
 
 // The child has its parent's memory, and one of its threads. Tables are empty by now.

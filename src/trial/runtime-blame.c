@@ -31,6 +31,11 @@ static const struct {
     {SYS_geteuid, "geteuid"},
     {SYS_clock_gettime, "clock_gettime"},
     {SYS_shutdown, "shutdown"},
+    {SYS_membarrier, "membarrier"},
+    {SYS_stat, "stat"},
+    {SYS_access, "access"},
+    {SYS_prlimit64, "prlimit64"},
+    {SYS_personality, "personality"},
 };
 
 static const char *call_name(uint64_t number)

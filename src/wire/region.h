@@ -194,7 +194,7 @@ struct wire_rule_state {
     uint32_t once;       // 1: a rule with `once` has fired
     uint32_t unfinished; // checks whose walk of the stack ended before the stack did, in vain
     uint32_t uncounted;  // not 0: there may have been more calls. Processes that have not yet added
-                         // theirs, and calls of threads that had no row
+                         // theirs; and bit 31, if threads had no row
     uint32_t reserved;
 };
 

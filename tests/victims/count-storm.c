@@ -10,10 +10,12 @@
 //             prints the children's hits, too
 //   raw-fork  forks by the bare system call; parent and child call at the same time, and the child
 //             ends by the bare system call, too
+//   clone     a thread that clone() made calls at the same time, with the same thread-local memory
 //   churn     like steps, in THREADS threads at a time, of which each makes 1000 calls
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -107,7 +109,7 @@ static void churn(void)
 
 static void all_threads(void)
 {
-    pthread_t ids[64];
+    pthread_t ids[512];
     pthread_barrier_init(&barrier, NULL, (unsigned)threads);
     for (long i = 0; i < threads; i++)
         if (pthread_create(&ids[i], NULL, run, (void *)i) != 0)
@@ -127,6 +129,26 @@ static void raw_fork(void)
     if (child == 0)
         syscall(SYS_exit_group, 0);
     waitpid((pid_t)child, &status, 0);
+}
+
+static int run_cloned(void *argument)
+{
+    (void)argument;
+    for (long i = 0; i < calls; i++)
+        call();
+    syscall(SYS_exit, 0);
+    return 0;
+}
+
+static void by_clone(void)
+{
+    static char stack[65536] __attribute__((aligned(16)));
+    int status;
+    call();
+    pid_t child = clone(run_cloned, stack + sizeof stack, CLONE_VM | CLONE_FILES | SIGCHLD, NULL);
+    for (long i = 0; i < calls; i++)
+        call();
+    waitpid(child, &status, 0);
 }
 
 static void start_timer(long microseconds)
@@ -154,6 +176,8 @@ int main(int argc, char **argv)
         start_timer(300);
     if (strcmp(mode, "raw-fork") == 0)
         raw_fork();
+    else if (strcmp(mode, "clone") == 0)
+        by_clone();
     else if (strcmp(mode, "churn") == 0)
         churn();
     else

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Usage: filtered WAY [ASK]. Filters its own system calls, then makes calls that rules may fail.
-// WAY: strict (read, write and exit alone), filter (the same by a program), or raw (the same
-// without the C library's knowledge). With ASK it makes a system call of its own that the filter
-// forbids.
+// WAY: strict (read, write and exit alone), filter (the same by a program), raw (the same
+// without the C library's knowledge), handler (like filter, with a
+// handler of faults of its own; the name it opens is no readable memory), or probe (only asks the
+// kernel which filters it knows, and takes 20 ms between its first two calls). With ASK it makes a
+// system call of its own that the filter forbids.
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -35,6 +39,21 @@ static long raw(long number, long a, long b, long c)
     return result;
 }
 
+// As libseccomp and others do: none of these calls can succeed.
+static int probe(void)
+{
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL) < 0 &&
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL) < 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) < 0;
+}
+
+static void on_fault(int number)
+{
+    (void)number;
+    raw(SYS_write, 1, (long)"fault\n", 6);
+    raw(SYS_exit, 4, 0, 0);
+}
+
 static void say(const char *text)
 {
     if (write(1, text, strlen(text)) < 0)
@@ -46,14 +65,23 @@ int main(int argc, char **argv)
     char name[64], byte;
     const char *way = argc > 1 ? argv[1] : "";
     snprintf(name, sizeof name, "/nowhere/%s", way);
+    const char *to_open = name;
+    if (strcmp(way, "handler") == 0) {
+        signal(SIGSEGV, on_fault);
+        to_open = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    }
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (strcmp(way, "strict") == 0)
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
-    else if (strcmp(way, "filter") == 0)
+    else if (strcmp(way, "filter") == 0 || strcmp(way, "handler") == 0)
         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &code);
-    else
+    else if (strcmp(way, "probe") == 0 && !probe())
+        return 1;
+    else if (strcmp(way, "raw") == 0)
         raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&code);
-    say(open(name, O_RDONLY) == -7 ? "open failed\n" : "open passed\n");
+    say(open(to_open, O_RDONLY) == -7 ? "open failed\n" : "open passed\n");
+    if (strcmp(way, "probe") == 0)
+        usleep(20000);
     say(read(0, &byte, 1) == -7 ? "read failed\n" : "read passed\n");
     say("text\n");
     if (argc > 2)

@@ -2,7 +2,9 @@
 #include "victim.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +127,21 @@ static pid_t by_fexecve(void)
     }
     return child;
 }
+static pid_t by_execveat(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        int program = open("./reader", O_RDONLY | O_CLOEXEC);
+        char *volatile nowhere[] = {NULL, (char *)1, (char *)-4096};
+        for (int i = 0; i < 3; i++)
+            if (execveat(program, nowhere[i], arguments, no_environment, 0) != -1 ||
+                errno != EFAULT)
+                _exit(126);
+        execveat(program, "", arguments, no_environment, AT_EMPTY_PATH);
+        _exit(127);
+    }
+    return child;
+}
 static pid_t by_system(void)
 {
     fflush(NULL);
@@ -139,6 +156,11 @@ static pid_t by_popen(void)
         say("%s", line);
     say("popen %d\n", pclose(pipe) >> 8);
     return 0;
+}
+
+static pid_t by_dying(void) // starts nothing
+{
+    return kill(getpid(), SIGKILL);
 }
 
 static const struct way {
@@ -158,8 +180,10 @@ static const struct way {
     {"execle", by_execle},
     {"execl", by_execl},
     {"fexecve", by_fexecve},
+    {"execveat", by_execveat},
     {"system", by_system},
     {"popen", by_popen},
+    {"dying", by_dying},
 };
 
 int main(int argc, char **argv)

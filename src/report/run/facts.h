@@ -45,10 +45,10 @@ const char *facts_note_meaning(uint32_t note);
 const struct wire_record *facts_record(const struct facts *facts, uint32_t index,
                                        enum wire_record_kind kind);
 
-// The rule of an injection, or NULL if its number is out of range.
 // What came back from the call that an injection's record says was observed; NULL: nothing did.
 const struct wire_record *facts_result(const struct facts *facts,
                                        const struct wire_record *injection);
+// The rule of an injection, or NULL if its number is out of range.
 const struct wire_rule *facts_rule(const struct facts *facts, const struct wire_record *record);
 // The output parameters of a rule; there are rule->outs.count of them.
 const struct wire_out *facts_outs(const struct facts *facts, const struct wire_rule *rule);

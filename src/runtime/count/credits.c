@@ -73,6 +73,8 @@ static void barrier(void)
         SYSTEM_3(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
+static bool is_over; // no more credits are given out
+
 static bool is_single(void)
 {
     return *runtime_single_threaded != 0;
@@ -137,7 +139,7 @@ static void give(struct function *function)
     struct stub_slot *slot = function->primary;
     uint64_t limit = atomic_load(&function->credit_limit);
     int64_t available = (int64_t)(limit - atomic_load(&slot->count)), left = 0;
-    if (limit == 0)
+    if (limit == 0 || atomic_load(&is_over))
         return;
     if (available < FEW) {
         left = call_in(slot);
@@ -193,7 +195,8 @@ static bool has_barrier(void)
 
 void credits_until(struct function *function, uint64_t now, uint64_t next)
 {
-    if (function->in_rows && runtime_thread.row != 0 && next - now > NEAR && has_barrier()) {
+    if (function->in_rows && runtime_thread.row != 0 && next - now > NEAR &&
+        !atomic_load(&is_over) && has_barrier()) {
         atomic_store(&function->credit_limit, next - 1 - MARGIN < INT64_MAX / 2
                                                   ? next - 1 - MARGIN
                                                   : (uint64_t)INT64_MAX / 2);
@@ -216,14 +219,22 @@ static void stop(struct function *function)
 // Registering is cheap while there is one thread. Without a barrier, threads get no credits.
 void credits_threads_start(void)
 {
-    if (rows_on() && is_single() && atomic_load(&barrier_state) == 0 && !barrier_register())
+    if (rows_on() && !atomic_load(&is_over) && is_single() && atomic_load(&barrier_state) == 0 &&
+        !barrier_register())
+        functions_each(stop);
+}
+
+void credits_stop(void)
+{
+    atomic_store(&is_over, true);
+    if (rows_on())
         functions_each(stop);
 }
 
 void credits_for_recording(struct function *function)
 {
     struct stub_slot *slot = function->primary;
-    if (!function->in_rows || runtime_thread.row == 0 || !has_barrier())
+    if (!function->in_rows || runtime_thread.row == 0 || atomic_load(&is_over) || !has_barrier())
         return;
     const char *stub = runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE;
     atomic_store(&slot->next, (void *)(stub + RUNTIME_STUB_GATED));

@@ -163,6 +163,8 @@ static uint32_t take_from_dead_processes(uint64_t me)
 static uint32_t find_row(void)
 {
     uint64_t me = owner_now();
+    if (runtime.filtered) // asking about others may be forbidden
+        return take_unowned(0, me);
     uint32_t row = take_from_dead(me, ENDING);
     if (row == 0)
         row = take_unowned(0, me);
@@ -181,8 +183,10 @@ void rows_take(void)
     if (counts == NULL || runtime_row_deltas.count == 0 || runtime_thread.row != 0)
         return;
     uint32_t row = find_row();
-    if (row == 0)
+    if (row == 0) {
+        functions_lose_calls();
         return;
+    }
     uint32_t used = atomic_load(&counts->used);
     while (used < row && !atomic_swap_if(&counts->used, used, row))
         used = atomic_load(&counts->used);
@@ -198,9 +202,11 @@ static void end_rows_of_this_pid(void)
 {
     uint64_t pid = system_pid();
     uint32_t used = atomic_load(&counts->used);
-    for (uint32_t row = 1; row <= used && row < ROW_COUNT; row++)
-        if ((counts->owners[row] & ~(ENDING | SPACE_MASK)) >> 32 == pid)
-            atomic_store(&counts->owners[row], WIRE_COUNT_ENDED);
+    for (uint32_t row = 1; row <= used && row < ROW_COUNT; row++) {
+        uint64_t owner = atomic_load(&counts->owners[row]);
+        if ((owner & ~(ENDING | SPACE_MASK)) >> 32 == pid) // another process may be taking it
+            atomic_swap_if(&counts->owners[row], owner, WIRE_COUNT_ENDED);
+    }
 }
 
 static void start(void)

@@ -85,7 +85,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
         (void (*)(int, siginfo_t *, void *))atomic_load(&own->handler);
     // Further faults could not be caught: the signal is blocked while the handler runs, or has lost
     // its handler for good.
-    if (!system_peek_by_copy && (own->flags & (SA_NODEFER | SA_RESETHAND)) != SA_NODEFER)
+    if (!system_peek_by_copy && !runtime.filtered &&
+        (own->flags & (SA_NODEFER | SA_RESETHAND)) != SA_NODEFER)
         system_peek_by_copy |= system_copies();
     if ((own->flags & SA_RESETHAND) != 0) {
         const struct kernel_action none = {0};
@@ -94,14 +95,19 @@ static void on_fault(int number, siginfo_t *info, void *context)
     handler(number, info, context);
 }
 
+// For a target that filters its system calls, too: there every read is one of these, and the kernel
+// cannot be asked for a copy. A handler for one signal only is left alone then, since taking it
+// away would be a system call.
 void guarded_wrap(int number)
 {
     struct kernel_action action = {0}, *own = own_action(number);
-    if (own == NULL || runtime.plan->variable_count == 0 ||
+    if (own == NULL || (runtime.plan->variable_count == 0 && !runtime.filtered) ||
         system_failed(SYSTEM_4(__NR_rt_sigaction, number, 0, &action, 8)))
         return;
-    if (action.handler == (void *)SIG_IGN)
+    if (action.handler == (void *)SIG_IGN && !runtime.filtered)
         system_peek_by_copy |= system_copies();
+    if (runtime.filtered && (action.flags & SA_RESETHAND) != 0)
+        return;
     if (action.handler == (void *)SIG_DFL || action.handler == (void *)SIG_IGN ||
         action.handler == (void *)on_fault)
         return;

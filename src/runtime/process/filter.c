@@ -5,6 +5,7 @@
 // it still makes one, the region tells, so that the target is not blamed for it.
 #include "runtime/hooks.h"
 
+#include "runtime/credits.h"
 #include "runtime/descriptors.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"
@@ -30,34 +31,53 @@ static void filter_comes(bool strict)
             module_index(set->modules[i]);
     slots_make_functions();
     arena_reserve();
+    credits_stop();
     process_unlock();
     // In strict mode reading the time, too, is a fault.
     if (strict)
         runtime.stopped_clock = clock_now();
     __atomic_fetch_or(&runtime.region->filters, strict ? WIRE_FILTER_STRICT : WIRE_FILTER_PROGRAM,
                       __ATOMIC_RELAXED);
+    const bool is_first = !runtime.filtered;
     runtime.filtered = true;
+    // Without the hooks for crashes nothing would hide our handler.
+    if (is_first && (runtime.region->options & WIRE_CATCH_CRASHES) != 0) {
+        guarded_wrap(SIGSEGV);
+        guarded_wrap(SIGBUS);
+    }
     process_mark_calls();
+}
+
+// Calls that cannot succeed only ask what the kernel knows: no filter comes.
+static void note_prctl(int option, uint64_t mode, uint64_t program)
+{
+    if (option == PR_SET_SECCOMP &&
+        (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && program != 0)))
+        filter_comes(mode == SECCOMP_MODE_STRICT);
+}
+
+static void note_seccomp(unsigned operation, unsigned flags, uint64_t program)
+{
+    if ((operation == SECCOMP_SET_MODE_STRICT && flags == 0 && program == 0) ||
+        (operation == SECCOMP_SET_MODE_FILTER && program != 0))
+        filter_comes(operation == SECCOMP_SET_MODE_STRICT);
 }
 
 static int hook_prctl(int option, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-    if (option == PR_SET_SECCOMP)
-        filter_comes(a == SECCOMP_MODE_STRICT);
+    note_prctl(option, a, b);
     return ((__typeof__(hook_prctl) *)hook_real(&real_prctl, "prctl"))(option, a, b, c, d);
 }
 
 // Calls with other effects than the function of their name has through its hook.
-static void note_call(long number, long a, long b)
+static void note_call(long number, long a, long b, long c)
 {
     switch (number) {
     case __NR_prctl:
-        if (a == PR_SET_SECCOMP)
-            filter_comes(b == SECCOMP_MODE_STRICT);
+        note_prctl((int)a, (uint64_t)b, (uint64_t)c);
         break;
     case __NR_seccomp:
-        if (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER)
-            filter_comes(a == SECCOMP_SET_MODE_STRICT);
+        note_seccomp((unsigned)a, (unsigned)b, (uint64_t)c);
         break;
     case __NR_vfork:
     case __NR_clone:
@@ -91,7 +111,7 @@ static void note_call(long number, long a, long b)
 // Must end in a jump: the call may be a vfork.
 static long hook_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-    note_call(number, a, b);
+    note_call(number, a, b, c);
     if (descriptors_are_known())
         descriptors_note_call(number);
     syscall_function *real = (syscall_function *)hook_real(&real_syscall, "syscall");

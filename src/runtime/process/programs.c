@@ -216,9 +216,9 @@ static int hook_execveat(int directory, const char *path, char *const *arguments
                          char *const *environment, int flags)
 {
     char start[256], first = '\0';
-    const bool known = system_peek_text(path, &first, 1) || first == '\0';
-    descriptor_path(known && path[0] == '\0' ? directory : -1, start, sizeof start);
-    char *const *changed = exec_environment(known && path[0] == '/' ? path : start, environment);
+    const bool known = system_peek(path, &first, 1); // else the kernel reports the bad pointer
+    descriptor_path(known && first == '\0' ? directory : -1, start, sizeof start);
+    char *const *changed = exec_environment(known && first == '/' ? path : start, environment);
     return came_back(REAL(execveat)(directory, path, arguments, changed, flags), changed,
                      environment);
 }
