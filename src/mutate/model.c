@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of fault types (G-SWFIT; Tables 3.5 and 3.6 of the thesis on accuracy, classes of its
-// Table 4.1). Shares are those of the field study of 2006, where a type is among the most frequent.
+// Table 4.1).
 #include "mutate/model.h"
 
 #include <stddef.h>
@@ -8,44 +8,43 @@
 // In all types, the module of C04, C07 and C11 is the function.
 const struct model_type model_types[MODEL_KINDS] = {
     [MODEL_MFC] = {"MFC", "missing-call", "algorithm",
-                   "remove function call whose result is not used", NULL, 864,
-                   MODEL_C01 | MODEL_C02, NULL},
+                   "remove function call whose result is not used", NULL, MODEL_C01 | MODEL_C02,
+                   NULL},
     [MODEL_MVIV] = {"MVIV", "missing-init", "assignment",
-                    "remove initialisation of a local variable with a value", "MVA", 225,
+                    "remove initialisation of a local variable with a value", "MVA",
                     MODEL_C02 | MODEL_C03 | MODEL_C04 | MODEL_C05 | MODEL_C06,
                     "a parameter has its value from the caller: no assignment is its first"},
     [MODEL_MVAV] = {"MVAV", "missing-value", "assignment",
-                    "remove assignment of a value to a local variable", "MVA", 225,
+                    "remove assignment of a value to a local variable", "MVA",
                     MODEL_C02 | MODEL_C03 | MODEL_C06 | MODEL_C07,
                     "C04 and C07 exclude each other; C07 holds"},
     [MODEL_MVAE] = {"MVAE", "missing-expression", "assignment",
-                    "remove assignment of an expression to a local variable", "MVA", 300,
+                    "remove assignment of an expression to a local variable", "MVA",
                     MODEL_C02 | MODEL_C03 | MODEL_C06 | MODEL_C07,
                     "C04 and C07 exclude each other; C07 holds. += and ++ are assignments, too"},
     [MODEL_MIA] = {"MIA", "missing-condition", "checking",
-                   "execute statements without the if around them", NULL, 432,
-                   MODEL_C08 | MODEL_C09, NULL},
+                   "execute statements without the if around them", NULL, MODEL_C08 | MODEL_C09,
+                   NULL},
     [MODEL_MIFS] = {"MIFS", "missing-if", "algorithm", "remove if and the statements it guards",
-                    NULL, 996, MODEL_C02 | MODEL_C08 | MODEL_C09, NULL},
+                    NULL, MODEL_C02 | MODEL_C08 | MODEL_C09, NULL},
     [MODEL_MIEB] = {"MIEB", "missing-if-before-else", "algorithm",
-                    "remove if and its statements, keep those after else", NULL, 0, MODEL_C09,
+                    "remove if and its statements, keep those after else", NULL, MODEL_C09,
                     "the published C08 forbids the else that the type needs"},
     [MODEL_MLAC] = {"MLAC", "missing-and", "checking", "remove one operand of && in a condition",
-                    "MLC", 789, 0, "conditions of if, while, do and for; not of ?:"},
+                    "MLC", 0, "conditions of if, while, do and for; not of ?:"},
     [MODEL_MLOC] = {"MLOC", "missing-or", "checking", "remove one operand of || in a condition",
-                    "MLC", 0, 0, "conditions of if, while, do and for; not of ?:"},
+                    "MLC", 0, "conditions of if, while, do and for; not of ?:"},
     [MODEL_MLPA] = {"MLPA", "missing-part", "algorithm", "remove two to five statements in a row",
-                    NULL, 319, MODEL_C02 | MODEL_C10,
+                    NULL, MODEL_C02 | MODEL_C10,
                     "two to five statements, none of them control or a loop"},
     [MODEL_WVAV] = {"WVAV", "wrong-value", "assignment", "assign wrong value to local variable",
-                    NULL, 244, MODEL_C03 | MODEL_C04 | MODEL_C06,
+                    NULL, MODEL_C03 | MODEL_C04 | MODEL_C06,
                     "the value plus one; the opposite of a truth value"},
     [MODEL_WPFV] = {"WPFV", "wrong-variable", "interface",
-                    "use wrong variable in function call parameter", NULL, 150,
-                    MODEL_C03 | MODEL_C11,
+                    "use wrong variable in function call parameter", NULL, MODEL_C03 | MODEL_C11,
                     "another local variable of the same type: the last declared before the call"},
     [MODEL_WAEP] = {"WAEP", "wrong-expression", "interface",
-                    "wrong arithmetic expression in function call parameter", NULL, 225, 0,
+                    "wrong arithmetic expression in function call parameter", NULL, 0,
                     "- for +, and + for all others; of the argument's outermost operator"},
 };
 

@@ -49,7 +49,6 @@ struct model_type {
     const char *odc;         // class of Orthogonal Defect Classification
     const char *description; // one line
     const char *group;       // types that are counted together: "MVA"; or NULL
-    uint32_t share;          // of all faults of the field study, in 1/100 percent; 0: not published
     uint32_t constraints;    // set of enum model_constraint
     const char *note;        // where this differs from the published table; or NULL
 };
