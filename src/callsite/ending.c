@@ -72,8 +72,10 @@ static void store(struct block_state *state, int64_t offset, bool known, int64_t
     unsigned i = 0;
     while (i < state->slot_count && state->slots[i].offset != offset)
         i++;
-    if (i < state->slot_count)
-        state->slots[i] = state->slots[--state->slot_count];
+    if (i < state->slot_count) {
+        struct frame_slot last = state->slots[--state->slot_count];
+        state->slots[i] = last;
+    }
     if (known && state->slot_count < SLOTS)
         state->slots[state->slot_count++] = (struct frame_slot){offset, number};
 }

@@ -137,7 +137,7 @@ static struct error *put_summary(const struct listing *listing)
     TRY(buffer_printf(text, "%s%zu left out", listing->all != 0 ? "\n" : "", listing->all));
     const char *before = ": ";
     for (size_t i = 0; i < REASONS; i++) {
-        if (listing->counts[i] == 0)
+        if (listing->counts[i] == 0 || words[i] == NULL)
             continue;
         TRY(buffer_printf(text, "%s%zu %s", before, listing->counts[i], words[i]));
         before = ", ";
