@@ -34,9 +34,7 @@ static bool is_qualifier(int tag)
            tag == DW_TAG_packed_type || tag == DW_TAG_immutable_type;
 }
 
-// Strips typedefs and qualifiers. Returns the tag of what is inside, DW_TAG_unspecified_type for
-// void, 0 if it cannot be read.
-static int peel(struct dwarf_type *type)
+int dwarf_type_peel(struct dwarf_type *type)
 {
     for (int i = 0; i < CHAIN; i++) {
         if (type->is_void)
@@ -78,14 +76,14 @@ static void follow_signature(struct dwarf_type *type)
 // Peels, and goes through a reference to what it refers to.
 static const char *peel_reference(struct dwarf_type *type, struct dwarf_place *place, int *ret_tag)
 {
-    int tag = peel(type);
+    int tag = dwarf_type_peel(type);
     if (is_reference(tag)) {
         const char *problem = dwarf_place_load(place);
         if (problem != NULL)
             return problem;
         if (!dwarf_type_of(&type->die, type))
             return broken;
-        tag = peel(type);
+        tag = dwarf_type_peel(type);
     }
     if (is_struct(tag))
         follow_signature(type);
@@ -148,12 +146,12 @@ static bool size_of_simple(Dwarf_Die *die, int tag, uint64_t *ret_size)
     return true;
 }
 
-static bool size_of(struct dwarf_type type, uint64_t *ret_size)
+bool dwarf_type_size(struct dwarf_type type, uint64_t *ret_size)
 {
     uint64_t product = 1, count, size;
     unsigned dimensions;
     for (int i = 0; i < CHAIN; i++) {
-        int tag = peel(&type);
+        int tag = dwarf_type_peel(&type);
         if (tag == 0)
             return false;
         if (is_struct(tag))
@@ -169,7 +167,7 @@ static bool size_of(struct dwarf_type type, uint64_t *ret_size)
 }
 
 // DW_AT_data_member_location: a number, or in old files an expression that adds one.
-static bool member_offset(Dwarf_Die *member, uint64_t *ret_offset)
+bool dwarf_member_offset(Dwarf_Die *member, uint64_t *ret_offset)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word value;
@@ -195,12 +193,13 @@ static const char *select_bits(Dwarf_Die *member, struct dwarf_type *type,
                                struct dwarf_place *place, uint64_t bit_width)
 {
     uint64_t bit_offset, from_top, offset, size;
-    if (bit_width == 0 || bit_width > 64 || !member_offset(member, &offset) || offset > 1u << 30)
+    if (bit_width == 0 || bit_width > 64 || !dwarf_member_offset(member, &offset) ||
+        offset > 1u << 30)
         return broken;
     if (!unsigned_attribute(member, DW_AT_data_bit_offset, &bit_offset)) {
         if (!unsigned_attribute(member, DW_AT_bit_offset, &from_top))
             from_top = 0;
-        if (!unsigned_attribute(member, DW_AT_byte_size, &size) && !size_of(*type, &size))
+        if (!unsigned_attribute(member, DW_AT_byte_size, &size) && !dwarf_type_size(*type, &size))
             return broken;
         if (size > 8 || from_top + bit_width > size * 8)
             return broken;
@@ -219,7 +218,7 @@ static const char *take_member(Dwarf_Die *member, struct dwarf_type *type,
         return broken;
     if (unsigned_attribute(member, DW_AT_bit_size, &bit_width))
         return select_bits(member, type, place, bit_width);
-    if (!member_offset(member, &offset))
+    if (!dwarf_member_offset(member, &offset))
         return "its place in the object is not fixed";
     return dwarf_place_add(place, (int64_t)offset);
 }
@@ -234,8 +233,9 @@ static const char *find_inside(Dwarf_Die *member, struct dwarf_type *type,
     struct dwarf_type inner;
     struct dwarf_place inner_place = *place;
     uint64_t offset;
-    if (depth == 0 || !dwarf_type_of(member, &inner) || !is_struct(peel(&inner)) ||
-        !member_offset(member, &offset) || dwarf_place_add(&inner_place, (int64_t)offset) != NULL)
+    if (depth == 0 || !dwarf_type_of(member, &inner) || !is_struct(dwarf_type_peel(&inner)) ||
+        !dwarf_member_offset(member, &offset) ||
+        dwarf_place_add(&inner_place, (int64_t)offset) != NULL)
         return no_member;
     follow_signature(&inner);
     const char *problem = find_member(&inner, &inner_place, name, depth - 1);
@@ -281,7 +281,7 @@ static const char *select_index(struct dwarf_type *type, struct dwarf_place *pla
     if (tag == DW_TAG_array_type &&
         !count_elements(&type->die, type->dimension + 1, &below, &dimensions))
         return broken;
-    if (!dwarf_type_of(&type->die, &element) || !size_of(element, &size))
+    if (!dwarf_type_of(&type->die, &element) || !dwarf_type_size(element, &size))
         return incomplete;
     if (is_pointer(tag) && (problem = dwarf_place_load(place)) != NULL)
         return problem;
@@ -332,7 +332,7 @@ static bool is_signed(struct dwarf_type type, int tag)
     if (tag == DW_TAG_enumeration_type && !dwarf_hasattr(&type.die, DW_AT_encoding)) {
         struct dwarf_type underlying;
         if (!dwarf_type_of(&type.die, &underlying) || underlying.is_void ||
-            peel(&underlying) != DW_TAG_base_type)
+            dwarf_type_peel(&underlying) != DW_TAG_base_type)
             return false;
         return is_signed(underlying, DW_TAG_base_type);
     }
@@ -387,7 +387,7 @@ static const char *read_scalar(struct dwarf_type *type, int tag, struct dwarf_pl
                   tag == DW_TAG_ptr_to_member_type;
     if (tag == DW_TAG_base_type && !is_integer(&type->die))
         return "it is not an integer";
-    if (!scalar || !size_of(*type, &size))
+    if (!scalar || !dwarf_type_size(*type, &size))
         return incomplete;
     if (size != 1 && size != 2 && size != 4 && size != 8)
         return "it is larger than 8 bytes";

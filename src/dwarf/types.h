@@ -34,6 +34,13 @@ struct dwarf_scalar {
 // The type in DW_AT_type of a variable or member.
 bool dwarf_type_of(Dwarf_Die *die, struct dwarf_type *ret_type);
 
+// Strips typedefs and qualifiers. Returns the tag of what is inside, DW_TAG_unspecified_type for
+// void, 0 if it cannot be read.
+int dwarf_type_peel(struct dwarf_type *type);
+bool dwarf_type_size(struct dwarf_type type, uint64_t *ret_size);
+// Where a member is in its structure.
+bool dwarf_member_offset(Dwarf_Die *member, uint64_t *ret_offset);
+
 // Applies a selector to a place and its type.
 const char *dwarf_type_select(struct dwarf_type *type, struct dwarf_place *place,
                               const struct dwarf_selector *selector);

@@ -316,8 +316,7 @@ void hook_prepare(void)
         filter_add(crash_hooks, CRASH_HOOKS);
     if (cover_is_on() || runtime.plan->variable_count != 0)
         filter_add(cover_hooks, COVER_HOOKS);
-    if (runtime.plan->variable_count != 0)
-        filter_add(heap_hooks, HEAP_HOOKS);
+    filter_add(heap_hooks, HEAP_HOOKS);
     if (descriptors_are_known())
         filter_add(descriptor_hooks, DESCRIPTOR_HOOKS);
 }
@@ -342,7 +341,7 @@ const struct hook *hook_find(const char *name)
         hook = find_in(crash_hooks, CRASH_HOOKS, name);
     if (hook == NULL && (cover_is_on() || runtime.plan->variable_count != 0))
         hook = find_in(cover_hooks, COVER_HOOKS, name);
-    if (hook == NULL && runtime.plan->variable_count != 0)
+    if (hook == NULL)
         hook = find_in(heap_hooks, HEAP_HOOKS, name);
     if (hook == NULL && descriptors_are_known())
         hook = find_in(descriptor_hooks, DESCRIPTOR_HOOKS, name);

@@ -5,6 +5,7 @@
 #include "runtime/identity.h"
 
 #include "runtime/function.h"
+#include "runtime/memory.h"
 #include "runtime/record.h"
 #include "runtime/rows.h"
 #include "runtime/runtime.h"
@@ -102,10 +103,9 @@ void process_start(void)
     bool records = (runtime.region->options & WIRE_RECORD_CALLS) != 0;
     size_t room = records ? RECORD_FIRST_SIZE : 0, size = sizeof(struct process) + room;
     // All pages of the table of calls are used at once.
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (records ? MAP_POPULATE : 0);
-    long memory = SYSTEM_6(__NR_mmap, 0, size, 3, flags, -1, 0);
-    runtime.process = system_failed(memory) ? &fallback : (struct process *)memory;
-    if (!system_failed(memory) &&
+    void *memory = own_map(size, records ? MAP_POPULATE : 0);
+    runtime.process = memory != NULL ? memory : &fallback;
+    if (memory != NULL &&
         !system_failed(SYSTEM_3(__NR_madvise, memory, (size + 4095) & ~4095ul, MADV_WIPEONFORK)))
         runtime.process_room = room;
     uint32_t pid = system_pid();

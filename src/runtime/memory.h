@@ -41,6 +41,18 @@ void guarded_wrap(int number);
 // The target's own action if `handler` is ours, standing before it; else NULL.
 const struct kernel_action *guarded_wrapped(int number, const void *handler);
 
+// ---- own.c ----
+
+// Memory that the target may not unmap, or NULL.
+void *own_map(size_t size, int more_flags);
+void own_unmap(void *memory, size_t size);
+void own_add_region(uint64_t size); // of `runtime.region`
+// Whether memory of the runtime is in there.
+bool own_is_in(uint64_t start, uint64_t size);
+void own_note(const char *call); // that a call of the target left it alone
+// Goes on from *at to the next part that is not the runtime's. False: there is none before `end`.
+bool own_next_foreign(uint64_t *at, uint64_t end, uint64_t *ret_size);
+
 // ---- heap.c ----
 
 #define HEAP_HOOKS 8
@@ -51,5 +63,8 @@ bool heap_read(uint64_t address, uint32_t width, uint64_t *ret_value);
 // The kernel was asked, and such memory could be read.
 void heap_learn(uint64_t address, uint32_t width);
 void heap_forget(void);
+// A system call that would hit memory of the runtime is made so that it does not.
+bool heap_call_hits_own(long number, const long arguments[6]);
+long heap_call(long number, const long arguments[6]);
 
 #endif

@@ -16,6 +16,7 @@
 #include "runtime/function.h"
 #include "runtime/identity.h"
 #include "runtime/journal.h"
+#include "runtime/memory.h"
 #include "runtime/module.h"
 #include "runtime/rows.h"
 #include "runtime/runtime.h"
@@ -95,14 +96,14 @@ static size_t table_size(uint32_t level)
 static struct record_table *table_new(uint32_t level)
 {
     size_t size = table_size(level);
-    long memory = SYSTEM_6(__NR_mmap, 0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (system_failed(memory))
+    void *memory = own_map(size, 0);
+    if (memory == NULL)
         return NULL;
     if (system_failed(SYSTEM_3(__NR_madvise, memory, (size + 4095) & ~4095ul, MADV_WIPEONFORK))) {
-        SYSTEM_2(__NR_munmap, memory, size);
+        own_unmap(memory, size);
         return NULL;
     }
-    return (struct record_table *)memory;
+    return memory;
 }
 
 static struct row_table *own_entry(void)
@@ -119,7 +120,7 @@ static void make_table(struct row_table *entry)
         return;
     entry->level = level;
     if (!atomic_swap_if(&entry->table, NULL, table))
-        SYSTEM_2(__NR_munmap, table, table_size(level));
+        own_unmap(table, table_size(level));
 }
 
 // Without a row of its own a thread leaves `record` empty, so that all its calls come here.

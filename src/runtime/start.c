@@ -10,6 +10,7 @@
 #include "runtime/function.h"
 #include "runtime/hooks.h"
 #include "runtime/identity.h"
+#include "runtime/memory.h"
 #include "runtime/module.h"
 #include "runtime/record.h"
 #include "runtime/rows.h"
@@ -137,6 +138,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
         return;
     }
     runtime.region = region;
+    own_add_region(size);
     runtime.plan = (const void *)((const char *)region + region->plan);
     runtime.strings = plan_array(runtime.plan->strings);
     runtime.rules = plan_array(runtime.plan->rules);

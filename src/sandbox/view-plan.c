@@ -383,7 +383,10 @@ static bool lacks(const struct planning *planning, const char *directory)
 static struct error *plan(struct planning *planning, const char *directory)
 {
     struct stat status;
-    TRY(mounts_read("/old/proc/self/mountinfo", "/old", &planning->mounts));
+    static const char file[] = "/old/proc/self/mountinfo";
+    if (access(file, R_OK) < 0 && errno == ENOENT)
+        return error_new("/proc is not mounted, which tells what is mounted where");
+    TRY(mounts_read(file, "/old", &planning->mounts));
     if (stat("/old", &status) < 0)
         return error_from_errno(errno, "cannot look at /");
     const struct mount_entry *root = mounts_at(&planning->mounts, "");

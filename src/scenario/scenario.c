@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "wire/region.h"
+#include "wire/traits.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -215,6 +216,15 @@ const char *scenario_rule_impossible_result(const struct scenario *scenario, siz
     if (!(rule->actions & WIRE_RETURN) || rule->value_kind != WIRE_VALUE_INTEGER)
         return NULL;
     return prototype_impossible_result(function, rule->value[0]);
+}
+
+bool scenario_rule_value(const struct scenario *scenario, size_t index, bool *ret_long_double)
+{
+    const struct rule *rule = &scenario->rules.items[index];
+    const struct pattern *pattern = &scenario->patterns.items[rule->pattern];
+    *ret_long_double = rule->wire.value_kind == WIRE_VALUE_LONG_DOUBLE;
+    return (rule->wire.actions & WIRE_RETURN) != 0 && !pattern->is_glob &&
+           pattern->prototype == NULL && wire_traits_find(pattern->name.chars) == NULL;
 }
 
 static bool uses(const struct scenario *scenario, enum wire_op op)

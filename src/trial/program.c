@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -179,13 +180,23 @@ static void cut_last(char *path)
         *slash = '\0';
 }
 
+// Without /proc, the name that it was started under.
+static bool find_executable(char ret_path[PATH_MAX])
+{
+    ssize_t size = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
+    if (size > 0) {
+        ret_path[size] = '\0';
+        return true;
+    }
+    const char *name = (const char *)getauxval(AT_EXECFN);
+    return name != NULL && realpath(name, ret_path) != NULL;
+}
+
 struct error *program_beside_executable(const char *relative, char **ret_path)
 {
     char own[PATH_MAX];
-    ssize_t size = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (size <= 0)
+    if (!find_executable(own))
         return NULL;
-    own[size] = '\0';
     cut_last(own);
     // The kernel's name has no links in it, so ".." can be worked out on the text.
     for (; strncmp(relative, "../", 3) == 0; relative += 3)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether the runtime made a system call that a target's own filter kills for. A target that asks
-// the C library for its filter is known, and the region tells which call the runtime was in.
+// Whether the runtime may have caused a death: by a system call that a target's own filter kills
+// for (a target that asks the C library for its filter is known, and the region tells which call
+// the runtime was in), or because the target has unmapped the runtime.
 #include "trial/runtime-blame.h"
 
 #include <signal.h>
@@ -77,6 +78,20 @@ static bool is_unseen_filter(const struct wire_view *view)
     return false;
 }
 
+// The command died of a signal whose handler is the runtime's, and left no record.
+static bool is_unrecorded_crash(const struct wire_view *view)
+{
+    const struct wire_region *region = view->region;
+    if (region->outcome != WIRE_OUTCOME_SIGNAL || region->processes == 0 ||
+        (region->options & WIRE_CATCH_CRASHES) == 0 || region->filters != 0 ||
+        (region->outcome_status != SIGSEGV && region->outcome_status != SIGBUS))
+        return false;
+    for (uint32_t i = 0; i < view->record_count; i++)
+        if (view->journal[i].kind == WIRE_RECORD_CRASH)
+            return false;
+    return true;
+}
+
 struct error *runtime_blame(const struct wire_view *view, char **ret_text)
 {
     *ret_text = NULL;
@@ -89,6 +104,14 @@ struct error *runtime_blame(const struct wire_view *view, char **ret_text)
         asprintf(ret_text, "a process was killed by SIGSYS: it has a filter of system calls that "
                            "Ordeal did not see being installed, and the likely cause is a system "
                            "call of Ordeal's runtime, such as getpid or rt_sigprocmask") < 0)
+        return error_no_memory();
+    if (*ret_text == NULL && is_unrecorded_crash(view) &&
+        asprintf(ret_text,
+                 "the command was killed by %s, and Ordeal's runtime could not record where: a "
+                 "thread has used up its stack; or the signal was blocked, or its handler taken "
+                 "away; or the command has unmapped memory that it does not know, and the runtime "
+                 "with it, by system calls of its own: then not its own code caused the crash",
+                 view->region->outcome_status == SIGBUS ? "SIGBUS" : "SIGSEGV") < 0)
         return error_no_memory();
     return NULL;
 }

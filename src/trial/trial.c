@@ -10,6 +10,7 @@
 #include "trial/inherited-sockets.h"
 #include "trial/program.h"
 #include "trial/resolver.h"
+#include "trial/result-types.h"
 #include "trial/sandboxed.h"
 #include "trial/stacks.h"
 
@@ -150,6 +151,7 @@ static struct error *run(const struct trial_options *options, struct trial *tria
     _cleanup_(words_deinit) struct words command = {0};
     TRY(mask_command(options->command, &command));
     TRY(program_check_and_identify(options->command[0], &program));
+    TRY(result_types_check(options->scenario, options->command[0]));
     TRY(make_sandbox(options, &sandbox));
     const struct runtime_session_options session = {.scenario = options->scenario,
                                                     .program = &program,

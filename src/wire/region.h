@@ -337,6 +337,7 @@ enum wire_note {
     WIRE_NOTE_SIGNAL_LIMITED,     // text: a call; its signal reached processes of the trial alone
     WIRE_NOTE_SIGNAL_REFUSED,     // text: a call; its signal was not sent to anybody
     WIRE_NOTE_NAMESPACE,          // text: library; loaded where calls are not intercepted
+    WIRE_NOTE_KEPT,               // text: a call; it left the runtime's own memory alone
     WIRE_NOTES
 };
 

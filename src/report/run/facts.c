@@ -100,6 +100,9 @@ static const struct {
                                   "of this run (they cannot be told apart without /proc):"},
     [WIRE_NOTE_NAMESPACE] = {"namespace", "loaded into a namespace of its own (dlmopen), in which "
                                           "calls are not intercepted,"},
+    [WIRE_NOTE_KEPT] = {"kept-memory",
+                        "kept the memory of Ordeal's runtime, which it tried to unmap, "
+                        "replace or protect with"},
     [WIRE_NOTE_NOT_COVERED] = {"not-covered", "runs another file, whose coverage is not known, as"},
 };
 

@@ -5,6 +5,7 @@
 // library never unmaps it. Both hold until somebody unmaps, replaces or protects a part. The hooks
 // below see that if it goes through the C library; then the kernel is asked again. System calls
 // that the target makes itself are not seen; there the fault is caught, and the read has failed.
+// The hooks also keep the target from unmapping the runtime: own.c.
 #include "runtime/memory.h"
 
 #include "runtime/descriptors.h"
@@ -13,6 +14,7 @@
 #include "runtime/system.h"
 #include "runtime/unwind.h"
 
+#include <errno.h>
 #include <linux/mman.h>
 #include <stdarg.h>
 
@@ -118,6 +120,8 @@ void heap_forget(void)
 
 static void heap_changes(const void *start, size_t size)
 {
+    if (runtime.plan->variable_count == 0) // nothing is read
+        return;
     uint64_t low = (uint64_t)start;
     uint64_t heap_end = &__curbrk != NULL ? ((uint64_t)__curbrk | 4095) + 1 : 0;
     if (low < heap_end && low + size > heap_low)
@@ -182,6 +186,7 @@ __attribute__((hot)) bool heap_read(uint64_t address, uint32_t width, uint64_t *
 static void *real_munmap, *real_mprotect, *real_pkey_mprotect, *real_madvise, *real_mremap;
 static void *real_mmap, *real_mmap64, *real_shmat;
 #define REAL(name) ((__typeof__(hook_##name) *)hook_real(&real_##name, #name))
+#define MAP_FAILED ((void *)-1l)
 
 // Forgets the range before, since another thread may be reading, and after, since it may have been
 // found again meanwhile.
@@ -191,18 +196,35 @@ static void *real_mmap, *real_mmap64, *real_shmat;
     heap_changes(start, size);                                                                     \
     return result
 
+// For calls that are about a range. If memory of the runtime is in it, `call` is made for each of
+// the parts [at, at + length) that are not.
+#define IN_PARTS(name, start, size, call)                                                          \
+    if (own_is_in((uint64_t)(start), size) && (uint64_t)(start) % 4096 == 0) {                     \
+        uint64_t at = (uint64_t)(start), end = at + (((size) + 4095) & ~4095ul), length;           \
+        own_note(name);                                                                            \
+        heap_changes(start, size);                                                                 \
+        int result = 0;                                                                            \
+        for (; result == 0 && own_next_foreign(&at, end, &length); at += length)                   \
+            result = call;                                                                         \
+        return result;                                                                             \
+    }
+
 static int hook_munmap(void *start, size_t size)
 {
+    IN_PARTS("munmap", start, size, REAL(munmap)((void *)at, length));
     WITH_CHANGE(start, size, REAL(munmap)(start, size));
 }
 
 static int hook_mprotect(void *start, size_t size, int protection)
 {
+    IN_PARTS("mprotect", start, size, REAL(mprotect)((void *)at, length, protection));
     WITH_CHANGE(start, size, REAL(mprotect)(start, size, protection));
 }
 
 static int hook_pkey_mprotect(void *start, size_t size, int protection, int key)
 {
+    IN_PARTS("pkey_mprotect", start, size,
+             REAL(pkey_mprotect)((void *)at, length, protection, key));
     WITH_CHANGE(start, size, REAL(pkey_mprotect)(start, size, protection, key));
 }
 
@@ -211,9 +233,19 @@ static int hook_pkey_mprotect(void *start, size_t size, int protection, int key)
 static int hook_madvise(void *start, size_t size, int advice)
 {
     const int last_harmless = 25;
+    IN_PARTS("madvise", start, size, REAL(madvise)((void *)at, length, advice));
     if (advice <= last_harmless && advice != MADV_DONTFORK)
         return REAL(madvise)(start, size, advice);
     WITH_CHANGE(start, size, REAL(madvise)(start, size, advice));
+}
+
+// What would replace or move memory of the runtime fails, as if there were none left.
+static void *refuse(const char *call)
+{
+    own_note(call);
+    if (__errno_location != NULL)
+        *__errno_location() = ENOMEM;
+    return MAP_FAILED;
 }
 
 static void *hook_mremap(void *start, size_t size, size_t wanted, int flags, ...)
@@ -222,6 +254,8 @@ static void *hook_mremap(void *start, size_t size, size_t wanted, int flags, ...
     va_start(rest, flags);
     void *place = (flags & MREMAP_FIXED) != 0 ? va_arg(rest, void *) : NULL;
     va_end(rest);
+    if (own_is_in((uint64_t)start, size) || (place != NULL && own_is_in((uint64_t)place, wanted)))
+        return refuse("mremap");
     heap_changes(start, size);
     heap_changes(place, wanted);
     void *result = REAL(mremap)(start, size, wanted, flags, place);
@@ -236,10 +270,13 @@ static void *map(map_function *real, void *start, size_t size, int protection, i
                  long offset)
 {
     if ((flags & MAP_FIXED) != 0) {
+        if (own_is_in((uint64_t)start, size))
+            return refuse("mmap");
         WITH_CHANGE(start, size, real(start, size, protection, flags, file, offset));
     }
     void *result = real(start, size, protection, flags, file, offset);
-    if ((flags & MAP_ANONYMOUS) != 0 && (protection & PROT_READ) != 0 && result != (void *)-1l)
+    if ((flags & MAP_ANONYMOUS) != 0 && (protection & PROT_READ) != 0 && result != MAP_FAILED &&
+        runtime.plan->variable_count != 0)
         mapped_add(result, size);
     return result;
 }
@@ -252,6 +289,46 @@ static void *hook_mmap(void *start, size_t size, int protection, int flags, int 
 static void *hook_mmap64(void *start, size_t size, int protection, int flags, int file, long offset)
 {
     return map(REAL(mmap64), start, size, protection, flags, file, offset);
+}
+
+// What a program asks syscall() for.
+
+bool heap_call_hits_own(long number, const long arguments[6])
+{
+    uint64_t start = (uint64_t)arguments[0], size = (uint64_t)arguments[1];
+    switch (number) {
+    case __NR_munmap:
+    case __NR_mprotect:
+    case __NR_pkey_mprotect:
+    case __NR_madvise:
+        return own_is_in(start, size);
+    case __NR_mmap:
+        return (arguments[3] & MAP_FIXED) != 0 && own_is_in(start, size);
+    case __NR_mremap:
+        return own_is_in(start, size) ||
+               ((arguments[3] & MREMAP_FIXED) != 0 &&
+                own_is_in((uint64_t)arguments[4], (uint64_t)arguments[2]));
+    default:
+        return false;
+    }
+}
+
+long heap_call(long number, const long arguments[6])
+{
+    void *start = (void *)arguments[0];
+    size_t size = (size_t)arguments[1];
+    switch (number) {
+    case __NR_munmap:
+        return hook_munmap(start, size);
+    case __NR_mprotect:
+        return hook_mprotect(start, size, (int)arguments[2]);
+    case __NR_pkey_mprotect:
+        return hook_pkey_mprotect(start, size, (int)arguments[2], (int)arguments[3]);
+    case __NR_madvise:
+        return hook_madvise(start, size, (int)arguments[2]);
+    default:
+        return (long)refuse(number == __NR_mmap ? "mmap" : "mremap");
+    }
 }
 
 static void *hook_shmat(int segment, const void *start, int flags)

@@ -300,13 +300,12 @@ static struct chunk first = {CHUNK_FIRST, first_chunk}, *chunk = &first;
 static bool add_chunk(struct chunk *now)
 {
     const int64_t head = (sizeof(struct chunk) + 15) & ~15ul;
-    long memory = SYSTEM_6(__NR_mmap, 0, CHUNK_SIZE, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (system_failed(memory))
+    struct chunk *fresh = own_map(CHUNK_SIZE, 0);
+    if (fresh == NULL)
         return false;
-    struct chunk *fresh = (struct chunk *)memory;
-    *fresh = (struct chunk){CHUNK_SIZE - head, (char *)memory + head};
+    *fresh = (struct chunk){CHUNK_SIZE - head, (char *)fresh + head};
     if (!atomic_swap_if(&chunk, now, fresh)) // another thread has made one
-        SYSTEM_2(__NR_munmap, memory, CHUNK_SIZE);
+        own_unmap(fresh, CHUNK_SIZE);
     return true;
 }
 
@@ -331,7 +330,6 @@ void *arena_new(size_t size)
                 return NULL;
             continue;
         }
-        long memory = SYSTEM_6(__NR_mmap, 0, rounded, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        return system_failed(memory) ? NULL : (void *)memory;
+        return own_map((size_t)rounded, 0);
     }
 }
