@@ -243,8 +243,8 @@ __attribute__((noinline)) static uint32_t choose_by_all(struct call *call)
     if (!atomic_load(&function->started))
         first_call(function);
     if (runtime.calls != NULL) {
-        // While threads have credits, the slot's count is none of calls.
-        if (atomic_load(&function->credit_limit) != 0)
+        // The slot's count is none of calls: threads have credits, or stubs that only record.
+        if (rows_on() && rows_have(function->primary) && call->thread->row != 0)
             call->occurrence = rows_calls(function);
         record_call(call);
     }

@@ -5,7 +5,6 @@
 #include "runtime/identity.h"
 
 #include "runtime/function.h"
-#include "runtime/memory.h"
 #include "runtime/record.h"
 #include "runtime/rows.h"
 #include "runtime/runtime.h"
@@ -67,7 +66,7 @@ static uint32_t process_number(uint32_t pid, bool forked)
             spare = entry;
     }
     if (own != NULL && !forked) {
-        runtime.process->own_call = &region->own_calls[own - region->process_numbers];
+        runtime.process->own_call = &runtime.programs->own_calls[own - region->process_numbers];
         return (uint32_t)atomic_load(own);
     }
     if (own == NULL)
@@ -76,7 +75,7 @@ static uint32_t process_number(uint32_t pid, bool forked)
     if (forked)
         atomic_add(&region->forks, 1);
     atomic_store(own, (uint64_t)pid << 32 | number);
-    runtime.process->own_call = &region->own_calls[own - region->process_numbers];
+    runtime.process->own_call = &runtime.programs->own_calls[own - region->process_numbers];
     return number;
 }
 
@@ -103,9 +102,10 @@ void process_start(void)
     bool records = (runtime.region->options & WIRE_RECORD_CALLS) != 0;
     size_t room = records ? RECORD_FIRST_SIZE : 0, size = sizeof(struct process) + room;
     // All pages of the table of calls are used at once.
-    void *memory = own_map(size, records ? MAP_POPULATE : 0);
-    runtime.process = memory != NULL ? memory : &fallback;
-    if (memory != NULL &&
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (records ? MAP_POPULATE : 0);
+    long memory = SYSTEM_6(__NR_mmap, 0, size, 3, flags, -1, 0);
+    runtime.process = system_failed(memory) ? &fallback : (struct process *)memory;
+    if (!system_failed(memory) &&
         !system_failed(SYSTEM_3(__NR_madvise, memory, (size + 4095) & ~4095ul, MADV_WIPEONFORK)))
         runtime.process_room = room;
     uint32_t pid = system_pid();

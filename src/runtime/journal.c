@@ -232,7 +232,7 @@ static uint32_t exec_number(const char *path, bool *ret_new)
     uint64_t hash = wire_fingerprint(path, text_length(path)) | 1;
     for (uint32_t i = 0; i < WIRE_EXECS; i++) {
         uint32_t number = (uint32_t)((hash + i) % WIRE_EXECS);
-        uint64_t *entry = &runtime.region->execs[number];
+        uint64_t *entry = &runtime.programs->execs[number];
         *ret_new = atomic_load(entry) != hash && atomic_swap_if(entry, 0, hash);
         if (*ret_new || atomic_load(entry) == hash)
             return number;
@@ -246,7 +246,7 @@ uint32_t journal_exec(const char *path)
     uint32_t number = exec_number(path, &is_new);
     if (number == WIRE_NONE)
         return WIRE_NONE;
-    uint32_t *known = &runtime.region->exec_records[number];
+    uint32_t *known = &runtime.programs->exec_records[number];
     struct wire_record *record = is_new ? journal_open(WIRE_RECORD_EXEC, NULL) : NULL;
     if (record != NULL) {
         text_copy(record->text, sizeof record->text, path);

@@ -44,9 +44,8 @@ const struct kernel_action *guarded_wrapped(int number, const void *handler);
 // ---- own.c ----
 
 // Memory that the target may not unmap, or NULL.
-void *own_map(size_t size, int more_flags);
+void *own_map(size_t size);
 void own_unmap(void *memory, size_t size);
-void own_add_region(uint64_t size); // of `runtime.region`
 // Whether memory of the runtime is in there.
 bool own_is_in(uint64_t start, uint64_t size);
 void own_note(const char *call); // that a call of the target left it alone
@@ -64,7 +63,7 @@ bool heap_read(uint64_t address, uint32_t width, uint64_t *ret_value);
 void heap_learn(uint64_t address, uint32_t width);
 void heap_forget(void);
 // A system call that would hit memory of the runtime is made so that it does not.
-bool heap_call_hits_own(long number, const long arguments[6]);
-long heap_call(long number, const long arguments[6]);
+bool heap_call_hits_own(long number, long a, long b, long c, long d, long e);
+long heap_call(long number, long a, long b, long c, long d);
 
 #endif

@@ -96,7 +96,7 @@ static size_t table_size(uint32_t level)
 static struct record_table *table_new(uint32_t level)
 {
     size_t size = table_size(level);
-    void *memory = own_map(size, 0);
+    void *memory = own_map(size);
     if (memory == NULL)
         return NULL;
     if (system_failed(SYSTEM_3(__NR_madvise, memory, (size + 4095) & ~4095ul, MADV_WIPEONFORK))) {
@@ -191,12 +191,18 @@ void record_after_fork(void)
         *own_entry() = (struct row_table){runtime_thread.record, runtime_thread.record_level};
 }
 
+bool record_by_site(void)
+{
+    return runtime.calls != NULL &&
+           (runtime.region->options & (WIRE_RECORD_STACKS | WIRE_RECORD_INSIDE)) == 0;
+}
+
 bool record_is_all(const struct function *function)
 {
     for (uint32_t i = 0; i < function->rule_count; i++)
         if (runtime.rules[function->rules[i]].actions != 0)
             return false;
-    return (runtime.region->options & (WIRE_RECORD_STACKS | WIRE_RECORD_INSIDE)) == 0;
+    return record_by_site();
 }
 
 static uint32_t process_row(void)
@@ -329,6 +335,7 @@ static struct record_table *table_grow(struct record_table *old, uint32_t *entri
     atomic_store(&self->record, table);
     if (self->row != 0)
         *own_entry() = (struct row_table){table, level};
+    forget(old); // stubs may still know entries of it
     atomic_store(&self->record_growing, 0);
     return table;
 }

@@ -14,11 +14,12 @@
 
 struct function;
 
-// Three windows of ROW_COUNT rows. Row 0 belongs to threads without a row.
+// Four windows of ROW_COUNT rows. Row 0 belongs to threads without a row.
 enum row_window {
     ROW_LEFT,   // credits, see credits.h
     ROW_CALLS,  // counters of a process that has none in the region
     ROW_CLOSED, // stands in for ROW_LEFT while credits are called in: nothing in it is above 0
+    ROW_ENTRY,  // address of the last entry that was found in the table of record.c; 0: none
     ROW_WINDOWS
 };
 extern int64_t runtime_rows[ROW_WINDOWS][ROW_COUNT][ROW_SLOTS];

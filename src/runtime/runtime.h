@@ -31,12 +31,14 @@ struct runtime {
     const struct wire_instruction *code;
     uint64_t *row_counts; // of row 0, see rows.h; NULL: this program does without rows
     struct wire_region *region;
+    struct wire_programs *programs;
     struct wire_calls *calls; // NULL: calls are not recorded
 
     const struct wire_plan *plan;
     const char *strings;
     struct wire_rule_state *rule_states;
     struct wire_pattern_state *pattern_states;
+    uint64_t region_size;
     size_t process_room; // bytes behind struct process that the kernel empties with it in a child
     uint64_t lineage;    // of the process
     uint32_t forks, threads;

@@ -24,12 +24,16 @@ static uint32_t slot_table_size = 512;          // at least twice the number of 
 
 static bool is_stub(const void *address)
 {
-    return (const char *)address >= runtime_stubs && (const char *)address < runtime_stub_end;
+    const char *at = address;
+    return (at >= runtime_stubs && at < runtime_stub_end) ||
+           (at >= runtime_record_stubs && at < runtime_record_stub_end);
 }
 
 static void *stub_of(const struct stub_slot *slot)
 {
     // A function stays what it is here: pointers to it must stay equal.
+    if (rows_have(slot) && record_by_site())
+        return (void *)(runtime_record_stubs + (slot - runtime_slots) * RECORD_STUB_SIZE);
     return (void *)(runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE +
                     slot->function->stub_entry);
 }

@@ -10,7 +10,6 @@
 #include "runtime/function.h"
 #include "runtime/hooks.h"
 #include "runtime/identity.h"
-#include "runtime/memory.h"
 #include "runtime/module.h"
 #include "runtime/record.h"
 #include "runtime/rows.h"
@@ -82,6 +81,7 @@ static bool region_is_sound(struct wire_region *region, uint64_t size)
     } parts[] = {
         {region->rules, plan->rules.count * sizeof(struct wire_rule_state)},
         {region->patterns, plan->patterns.count * sizeof(struct wire_pattern_state)},
+        {region->programs, sizeof(struct wire_programs)},
         {region->marks, region->mark_count * sizeof(uint32_t)},
         {region->modules, WIRE_MODULES * sizeof(struct wire_module)},
         {region->remotes, WIRE_REMOTES * sizeof(struct wire_remote)},
@@ -138,15 +138,17 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
         return;
     }
     runtime.region = region;
-    own_add_region(size);
+    runtime.region_size = size;
     runtime.plan = (const void *)((const char *)region + region->plan);
     runtime.strings = plan_array(runtime.plan->strings);
     runtime.rules = plan_array(runtime.plan->rules);
     runtime.code = plan_array(runtime.plan->code);
     runtime.rule_states = region_at(region->rules);
     runtime.pattern_states = region_at(region->patterns);
+    runtime.programs = region_at(region->programs);
     runtime.environment = environment;
     runtime.stack_top = (uint64_t)environment;
+    fork_mode = false; // writes to its page first: reading it before would cost two faults
     find_program(argc, argv);
     process_start();
     thread_self();

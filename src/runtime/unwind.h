@@ -65,7 +65,7 @@ static inline bool unwind_cached(uint64_t pc, struct row *ret_row)
     return atomic_load(&cached->pc) == pc;
 }
 
-// If a module's unwind table has no index, finds the table itself.
+// If no header of the module tells where its unwind table is, finds it by the module's file.
 void unwind_find_table(struct module *module);
 void unwind_forget(void); // a module is gone
 void unwind_renew(void);  // what depends on the rows must be computed again

@@ -83,7 +83,7 @@ static struct error *find_pending(const struct wire_view *view, struct escaped_p
 {
     char path[WIRE_NOTE_TEXT];
     for (uint32_t i = 0; i < WIRE_PENDING; i++) {
-        uint64_t entry = view->region->pending[i];
+        uint64_t entry = view->programs->pending[i];
         uint32_t number = WIRE_PENDING_RECORD(entry), obstacle = WIRE_PENDING_OBSTACLE(entry);
         if (entry == 0 || number >= view->record_count || obstacle >= WIRE_OBSTACLES)
             continue;

@@ -114,6 +114,11 @@ static struct wire_pattern_state *pattern_states(const struct region *region)
     return (struct wire_pattern_state *)((char *)region->map + region->layout.patterns);
 }
 
+static struct wire_programs *programs(const struct region *region)
+{
+    return (struct wire_programs *)((char *)region->map + region->layout.programs);
+}
+
 static void answer(struct forking *forking, enum wire_fork_state state)
 {
     uint32_t *word = &forking->region->map->fork.state;
@@ -133,7 +138,7 @@ void forking_grant(struct forking *forking)
     snapshot->stack_set_lost = map->stack_set_lost;
     snapshot->processes = map->processes;
     snapshot->forks = map->forks;
-    memcpy(snapshot->execs, map->execs, sizeof snapshot->execs);
+    memcpy(snapshot->execs, programs(region)->execs, sizeof snapshot->execs);
     snapshot->taken_ns = map->fork.changed_ns;
     answer(forking, WIRE_FORK_GRANTED);
 }
@@ -197,8 +202,8 @@ void forking_go_on(struct forking *forking)
     map->stack_set_lost = snapshot->stack_set_lost;
     map->processes = snapshot->processes;
     map->forks = snapshot->forks;
-    memcpy(map->execs, snapshot->execs, sizeof snapshot->execs);
-    memset(map->own_calls, 0, sizeof map->own_calls);
+    memcpy(programs(region)->execs, snapshot->execs, sizeof snapshot->execs);
+    memset(programs(region)->own_calls, 0, sizeof programs(region)->own_calls);
     region_start(region, map->start_ns + (clock_ns() - snapshot->taken_ns));
     answer(forking, WIRE_FORK_NONE);
 }

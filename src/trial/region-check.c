@@ -110,6 +110,8 @@ struct error *region_check(const void *bytes, uint64_t size, const char *name,
                                sizeof *view.rule_states, &error);
     view.pattern_states = section(&bounds, "pattern states", region->patterns, view.pattern_count,
                                   sizeof *view.pattern_states, &error);
+    view.programs =
+        section(&bounds, "programs", region->programs, 1, sizeof *view.programs, &error);
     view.modules =
         section(&bounds, "modules", region->modules, WIRE_MODULES, sizeof *view.modules, &error);
     view.journal = section(&bounds, "records", region->journal,

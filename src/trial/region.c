@@ -80,6 +80,7 @@ static struct layout layout_make(const struct region_options *options, const cha
     layout_new_page(&layout);
     header->rules = layout_add(&layout, plan->rules.count, sizeof(struct wire_rule_state));
     header->patterns = layout_add(&layout, plan->patterns.count, sizeof(struct wire_pattern_state));
+    header->programs = layout_add(&layout, 1, sizeof(struct wire_programs));
     header->mark_count = options->marks;
     header->marks = layout_add(&layout, options->marks, sizeof(uint32_t));
     header->modules = layout_add(&layout, WIRE_MODULES, sizeof(struct wire_module));
@@ -384,32 +385,20 @@ void region_start(struct region *region, uint64_t now_ns)
 
 void region_restore(const struct region *region, struct wire_region *bytes)
 {
-    struct wire_region header = region->layout;
-    header.overwritten = bytes->overwritten != 0 ||
-                         (!region->cut && memcmp(bytes, &region->layout,
-                                                 offsetof(struct wire_region, requests)) != 0);
-    header.watched_ns = clock_ns() - header.start_ns;
-    header.requests = bytes->requests;
-    header.processes = bytes->processes;
-    header.forks = bytes->forks;
-    header.journal_head = bytes->journal_head;
-    header.stack_set_lost = bytes->stack_set_lost;
-    memcpy(header.process_numbers, bytes->process_numbers, sizeof header.process_numbers);
-    memcpy(header.own_calls, bytes->own_calls, sizeof header.own_calls);
-    header.filters = bytes->filters;
-    memcpy(header.pending, bytes->pending, sizeof header.pending);
-    memcpy(header.pending_limits, bytes->pending_limits, sizeof header.pending_limits);
-    memcpy(header.attached, bytes->attached, sizeof header.attached);
-    memcpy(header.exec_records, bytes->exec_records, sizeof header.exec_records);
-    memcpy(header.execs, bytes->execs, sizeof header.execs);
+    const struct wire_region *layout = &region->layout;
+    const size_t before = offsetof(struct wire_region, requests),
+                 after = offsetof(struct wire_region, command);
+    const bool overwritten =
+        bytes->overwritten != 0 || (!region->cut && memcmp(bytes, layout, before) != 0);
+    char *to = (char *)bytes;
+    memcpy(to, layout, before);
+    bytes->options = layout->options;
+    bytes->overwritten = overwritten;
     // Leaves `fork` alone: a workload that forks may be about to wait on a word in it, which must
     // not change even for a moment.
-    const size_t fork = offsetof(struct wire_region, fork), after = fork + sizeof bytes->fork;
-    char *to = (char *)bytes;
-    memcpy(to, &header, fork);
-    memcpy(to + after, (const char *)&header + after, sizeof header - after);
-    memcpy(to + sizeof header, (const char *)region->fixed + sizeof header,
-           region->layout.rules - sizeof header);
+    memcpy(to + after, (const char *)layout + after, sizeof *layout - after);
+    bytes->watched_ns = clock_ns() - layout->start_ns;
+    memcpy(to + sizeof *layout, region->fixed + sizeof *layout, layout->rules - sizeof *layout);
 }
 
 void region_mend(struct region *region)

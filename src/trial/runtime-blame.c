@@ -47,10 +47,10 @@ static const char *call_name(uint64_t number)
     return NULL;
 }
 
-static struct error *blame_call(const struct wire_region *region, uint32_t at, char **ret_text)
+static struct error *blame_call(const struct wire_view *view, uint32_t at, char **ret_text)
 {
     char number[32];
-    uint64_t call = region->own_calls[at] - 1;
+    uint64_t call = view->programs->own_calls[at] - 1;
     const char *name = call_name(call);
     snprintf(number, sizeof number, "number %llu", (unsigned long long)call);
     if (asprintf(
@@ -58,7 +58,7 @@ static struct error *blame_call(const struct wire_region *region, uint32_t at, c
             "process %u was killed in a system call of Ordeal's own (%s), which the filter of "
             "system calls that it has installed forbids; not its own code but Ordeal's runtime "
             "caused that",
-            (unsigned)(region->process_numbers[at] >> 32), name != NULL ? name : number) < 0)
+            (unsigned)(view->region->process_numbers[at] >> 32), name != NULL ? name : number) < 0)
         return error_no_memory();
     return NULL;
 }
@@ -98,8 +98,8 @@ struct error *runtime_blame(const struct wire_view *view, char **ret_text)
     if (view->damage != WIRE_DAMAGE_NONE)
         return NULL;
     for (uint32_t i = 0; i < WIRE_PROCESSES; i++)
-        if (view->region->own_calls[i] != 0)
-            return blame_call(view->region, i, ret_text);
+        if (view->programs->own_calls[i] != 0)
+            return blame_call(view, i, ret_text);
     if (is_unseen_filter(view) &&
         asprintf(ret_text, "a process was killed by SIGSYS: it has a filter of system calls that "
                            "Ordeal did not see being installed, and the likely cause is a system "

@@ -90,6 +90,7 @@ struct wire_region {
     uint64_t plan;      // offset of struct wire_plan
     uint64_t rules;     // offset of struct wire_rule_state[plan.rules.count]
     uint64_t patterns;  // offset of struct wire_pattern_state[plan.patterns.count]
+    uint64_t programs;  // offset of struct wire_programs
     uint64_t modules;   // offset of struct wire_module[WIRE_MODULES]
     uint64_t remotes;   // offset of struct wire_remote[WIRE_REMOTES]
     uint64_t stack_set; // offset of uint64_t[WIRE_STACK_SET]; 0 when no rule uses new_stack
@@ -123,18 +124,8 @@ struct wire_region {
     uint64_t journal_head;   // records asked for; those above the capacity are lost, but counted
     uint64_t stack_set_lost; // stacks that found no room in the set
     uint64_t process_numbers[WIRE_PROCESSES]; // pid << 32 | number, at pid % WIRE_PROCESSES
-    // Of the processes in `process_numbers`: 1 + the number of the system call that the runtime is
-    // making in one that filters its own system calls; 0: none.
-    uint64_t own_calls[WIRE_PROCESSES];
     uint32_t filters; // enum wire_filter bits: what processes have installed
     uint32_t reserved;
-    uint64_t pending[WIRE_PENDING]; // WIRE_PENDING_ENTRY(); 0: free
-    // Of their processes, the limits of the stack (soft, hard) if they were raised for the start;
-    // or 0 and 1 + the personality, if that was changed.
-    uint64_t pending_limits[WIRE_PENDING][2];
-    uint64_t attached[WIRE_ATTACHED / 64];
-    uint32_t exec_records[WIRE_EXECS]; // 1 + the record of the program in `execs`; 0: none yet
-    uint64_t execs[WIRE_EXECS]; // hashes of the programs in WIRE_RECORD_EXEC records; 0 = free
     struct wire_fork fork;
     // Written by the controller, for later readers of the file.
     uint64_t command; // offset of command_words strings, one after the other
@@ -147,6 +138,20 @@ struct wire_region {
     // Inode numbers of the sockets that the command got from outside of the trial, besides its
     // standard streams. Written before it starts.
     uint64_t inherited_sockets[WIRE_INHERITED_SOCKETS];
+};
+
+// Programs that processes start. Not in the header, which the controller copies several times.
+struct wire_programs {
+    uint64_t attached[WIRE_ATTACHED / 64];
+    uint64_t pending[WIRE_PENDING];    // WIRE_PENDING_ENTRY(); 0: free
+    uint32_t exec_records[WIRE_EXECS]; // 1 + the record of the program in `execs`; 0: none yet
+    uint64_t execs[WIRE_EXECS]; // hashes of the programs in WIRE_RECORD_EXEC records; 0 = free
+    // Of the processes in `pending`, the limits of the stack (soft, hard) if they were raised for
+    // the start; or 0 and 1 + the personality, if that was changed.
+    uint64_t pending_limits[WIRE_PENDING][2];
+    // Of the processes in `process_numbers`: 1 + the number of the system call that the runtime is
+    // making in one that filters its own system calls; 0: none.
+    uint64_t own_calls[WIRE_PROCESSES];
 };
 
 // A program was started and the runtime has not started in it: its pid, why that may be, and its

@@ -46,6 +46,7 @@ struct wire_view {
     const struct wire_rule_state *rule_states;
     const struct wire_pattern *patterns; // pattern_count of these and of pattern_states
     const struct wire_pattern_state *pattern_states;
+    const struct wire_programs *programs;
     const struct wire_module *modules; // WIRE_MODULES
     const uint64_t *stack_set;         // WIRE_STACK_SET, or NULL
     const struct wire_calls *calls;    // or NULL

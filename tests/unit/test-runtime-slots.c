@@ -19,6 +19,8 @@ void *runtime_slot_real[RUNTIME_SLOTS];
 const char runtime_stubs[RUNTIME_STUB_SIZE * 4];
 // None that a reference could lead to already.
 extern const char runtime_stub_end[1] __attribute__((alias("runtime_stubs")));
+extern const char runtime_record_stubs[1] __attribute__((alias("runtime_stubs")));
+extern const char runtime_record_stub_end[1] __attribute__((alias("runtime_stubs")));
 
 static struct function made = {.name = "f"};
 static void (*meanwhile)(struct stub_slot *slot);
@@ -26,6 +28,10 @@ static void (*meanwhile)(struct stub_slot *slot);
 void runtime_gate_full(void) {}
 void runtime_gate_sites(void) {}
 void runtime_gate_record(void) {}
+bool record_by_site(void)
+{
+    return false;
+}
 void rows_describe(const struct stub_slot *slot) {}
 uint64_t random_mix(uint64_t value)
 {

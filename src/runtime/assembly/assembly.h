@@ -15,6 +15,9 @@
 #define RUNTIME_STUB_ASKED   104
 #define RUNTIME_STUB_GATED   221
 
+// Where calls enter that are only recorded by site: one for each of the first ROW_SLOTS stubs.
+#define RECORD_STUB_SIZE 128
+
 // Entries that stand in for initialisers of late modules.
 #define RUNTIME_LATE_INITS     256
 #define RUNTIME_LATE_INIT_SIZE 16
@@ -36,13 +39,14 @@
 #define RECORD_HASH_SHIFT 32 // the product's upper half is the hash
 #define RECORD_NEIGHBOURS 4  // entries that the assembly looks at, one after the other
 
-// Rows of calls and credits, see credits.h: the first stubs have an entry in each row. Three
+// Rows of calls and credits, see credits.h: the first stubs have an entry in each row. Four
 // windows of the same size stand one behind the other.
 #define ROW_SLOTS       512
 #define ROW_SLOTS_SHIFT 9
 #define ROW_COUNT       256
 #define ROW_SIZE        (ROW_SLOTS * 8)
 #define ROW_WINDOW      (ROW_COUNT * ROW_SIZE)
+#define ASM_ROW_ENTRY   (2 * ROW_WINDOW) // from ROW_CALLS to ROW_ENTRY
 
 // struct row_deltas
 #define ASM_DELTA_COUNT 0

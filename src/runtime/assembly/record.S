@@ -1,12 +1,56 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The gate of functions whose calls are only counted: for a call from a known site it costs a look
-# into the table of record.c. On entry as in stubs.S: slot number and return address on the stack;
-# only r11 is free.
+# Functions whose calls are only counted, by site. Their calls enter at stubs of their own: if the
+# call comes from the same place as the function's last call by this thread, the entry of that place
+# in the table of record.c is at hand. All other calls go through the stub of stubs.S, which counts
+# them, to the gate below, which looks into the table.
 #include "runtime/assembly/assembly.h"
 #include "runtime/assembly/frame.inc"
 
-        .hidden runtime_slots, runtime_thread, runtime_gate_full
+        .hidden runtime_slots, runtime_thread, runtime_gate_full, runtime_stubs
+        .hidden runtime_count_base, runtime_row_deltas
 
+# Only r11 is free. rax is kept below the stack pointer, where signal handlers leave 128 bytes alone.
+        .section .stubs, "ax", @progbits
+        .globl runtime_record_stubs, runtime_record_stub_end
+        .hidden runtime_record_stubs, runtime_record_stub_end
+        .balign RECORD_STUB_SIZE
+        .type runtime_record_stubs, @function
+runtime_record_stubs:
+        .cfi_startproc
+        .set number, 0
+        .rept ROW_SLOTS
+        .org runtime_record_stubs + number * RECORD_STUB_SIZE, 0xcc
+        endbr64
+        mov     %rax, -8(%rsp)
+        mov     runtime_thread@gottpoff(%rip), %r11
+        mov     %fs:ASM_THREAD_ROW(%r11), %r11
+        add     runtime_count_base(%rip), %r11
+        mov     ASM_ROW_ENTRY + number * 8(%r11), %rax
+        test    %rax, %rax
+        jz      1f
+        add     runtime_row_deltas + ASM_DELTA_COUNT(%rip), %r11
+        incq    number * 8(%r11)
+        mov     ASM_ENTRY_KEY(%rax), %r11 # the slot's number above the return address?
+        xor     (%rsp), %r11
+        rol     $(64 - RECORD_SLOT_SHIFT), %r11
+        cmp     $number, %r11
+        jne     2f
+        mov     ASM_ENTRY_COUNT(%rax), %r11
+        incq    (%r11)                  # no other thread writes there
+        mov     -8(%rsp), %rax
+        jmp     *(runtime_slots + number * ASM_SLOT_SIZE + ASM_SLOT_ORIGINAL)(%rip)
+1:      mov     -8(%rsp), %rax
+        jmp     runtime_stubs + number * RUNTIME_STUB_SIZE
+2:      mov     -8(%rsp), %rax          # it is counted
+        jmp     runtime_stubs + number * RUNTIME_STUB_SIZE + RUNTIME_STUB_GATED
+        .set number, number + 1
+        .endr
+        .org runtime_record_stubs + ROW_SLOTS * RECORD_STUB_SIZE, 0xcc
+runtime_record_stub_end:
+        .cfi_endproc
+        .size runtime_record_stubs, . - runtime_record_stubs
+
+# The gate. On entry as in stubs.S: slot number and return address on the stack.
         .text
         .globl runtime_gate_record
         .hidden runtime_gate_record
@@ -31,9 +75,19 @@ runtime_gate_record:
         add     %r10, %r11
         cmp     %rax, ASM_TABLE_ENTRIES + ASM_ENTRY_KEY(%r11)
         jne     4f
-5:      mov     ASM_TABLE_ENTRIES + ASM_ENTRY_COUNT(%r11), %r11
+5:      lea     ASM_TABLE_ENTRIES(%r11), %rax
+        mov     ASM_ENTRY_COUNT(%rax), %r11
         incq    (%r11)                  # no other thread writes there
-        .cfi_remember_state
+        mov     ASM_FRAME_SLOT - ASM_FRAME_RAX(%rsp), %r10
+        mov     runtime_thread@gottpoff(%rip), %r11
+        mov     %fs:ASM_THREAD_ROW(%r11), %r11
+        test    %r11, %r11
+        jz      6f                      # threads without a row share row 0
+        cmp     $ROW_SLOTS, %r10
+        jae     6f
+        add     runtime_count_base(%rip), %r11
+        mov     %rax, ASM_ROW_ENTRY(%r11, %r10, 8)
+6:      .cfi_remember_state
         pass_on
         .cfi_restore_state
 4:      .rept   RECORD_NEIGHBOURS - 1   # the next entries

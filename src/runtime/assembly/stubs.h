@@ -52,6 +52,7 @@ enum decision {
 };
 
 extern const char runtime_stubs[], runtime_stub_end[];
+extern const char runtime_record_stubs[], runtime_record_stub_end[]; // record.S
 void runtime_gate_full(void);
 void runtime_gate_sites(void);
 void runtime_gate_record(void); // record.S

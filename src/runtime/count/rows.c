@@ -18,6 +18,7 @@
 _Static_assert(ROW_COUNT == WIRE_COUNT_ROWS && ROW_SLOTS == WIRE_COUNT_SLOTS, "rows");
 _Static_assert(sizeof(((struct wire_counts *)0)->counts[0]) == ROW_SIZE, "ROW_SIZE");
 _Static_assert(sizeof(runtime_rows[0]) == ROW_WINDOW, "ROW_WINDOW");
+_Static_assert(ASM_ROW_ENTRY == (ROW_ENTRY - ROW_CALLS) * ROW_WINDOW, "ASM_ROW_ENTRY");
 _Static_assert(ASM_DELTA_COUNT == offsetof(struct row_deltas, count), "ASM_DELTA_COUNT");
 _Static_assert(ASM_DELTA_OPEN == offsetof(struct row_deltas, open), "ASM_DELTA_OPEN");
 _Static_assert(ASM_THREAD_ROW == offsetof(struct thread, row), "ASM_THREAD_ROW");

@@ -293,9 +293,9 @@ static void *hook_mmap64(void *start, size_t size, int protection, int flags, in
 
 // What a program asks syscall() for.
 
-bool heap_call_hits_own(long number, const long arguments[6])
+bool heap_call_hits_own(long number, long a, long b, long c, long d, long e)
 {
-    uint64_t start = (uint64_t)arguments[0], size = (uint64_t)arguments[1];
+    const uint64_t start = (uint64_t)a, size = (uint64_t)b;
     switch (number) {
     case __NR_munmap:
     case __NR_mprotect:
@@ -303,29 +303,28 @@ bool heap_call_hits_own(long number, const long arguments[6])
     case __NR_madvise:
         return own_is_in(start, size);
     case __NR_mmap:
-        return (arguments[3] & MAP_FIXED) != 0 && own_is_in(start, size);
+        return (d & MAP_FIXED) != 0 && own_is_in(start, size);
     case __NR_mremap:
         return own_is_in(start, size) ||
-               ((arguments[3] & MREMAP_FIXED) != 0 &&
-                own_is_in((uint64_t)arguments[4], (uint64_t)arguments[2]));
+               ((d & MREMAP_FIXED) != 0 && own_is_in((uint64_t)e, (uint64_t)c));
     default:
         return false;
     }
 }
 
-long heap_call(long number, const long arguments[6])
+long heap_call(long number, long a, long b, long c, long d)
 {
-    void *start = (void *)arguments[0];
-    size_t size = (size_t)arguments[1];
+    void *start = (void *)a;
+    const size_t size = (size_t)b;
     switch (number) {
     case __NR_munmap:
         return hook_munmap(start, size);
     case __NR_mprotect:
-        return hook_mprotect(start, size, (int)arguments[2]);
+        return hook_mprotect(start, size, (int)c);
     case __NR_pkey_mprotect:
-        return hook_pkey_mprotect(start, size, (int)arguments[2], (int)arguments[3]);
+        return hook_pkey_mprotect(start, size, (int)c, (int)d);
     case __NR_madvise:
-        return hook_madvise(start, size, (int)arguments[2]);
+        return hook_madvise(start, size, (int)c);
     default:
         return (long)refuse(number == __NR_mmap ? "mmap" : "mremap");
     }

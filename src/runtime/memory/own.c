@@ -2,9 +2,11 @@
 // Memory of the runtime's own. Some programs unmap or protect whatever they do not know (they walk
 // /proc/self/maps). If they did so with ours, the next intercepted call would kill them. So such
 // calls leave our pages alone, and that is noted. System calls that the target makes without the C
-// library are not seen.
+// library are not seen. The region, struct process and the runtime's file are known; the rest is in
+// a table.
 #include "runtime/memory.h"
 
+#include "runtime/identity.h"
 #include "runtime/journal.h"
 #include "runtime/module.h"
 #include "runtime/runtime.h"
@@ -38,10 +40,10 @@ static uint64_t whole_pages(uint64_t size)
     return (size + 4095) & ~4095ul;
 }
 
-void *own_map(size_t size, int more_flags)
+void *own_map(size_t size)
 {
-    long memory = SYSTEM_6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | more_flags, -1, 0);
+    long memory =
+        SYSTEM_6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (system_failed(memory))
         return NULL;
     add((uint64_t)memory, (uint64_t)memory + whole_pages(size));
@@ -56,30 +58,29 @@ void own_unmap(void *memory, size_t size)
     SYSTEM_2(__NR_munmap, memory, size);
 }
 
-void own_add_region(uint64_t size)
+// Keeps the lowest range that is not wholly below `at`.
+static void offer(uint64_t at, uint64_t low, uint64_t high, struct own *lowest)
 {
-    add((uint64_t)runtime.region, (uint64_t)runtime.region + whole_pages(size));
+    if (low > 1 && high > at && low < lowest->low)
+        *lowest = (struct own){low, high};
 }
 
-// The first own page at or behind `at`, and where its range ends. The runtime's own module is
-// found in the loader's list.
+// The first own page at or behind `at`, and where its range ends.
 static bool next_own(uint64_t at, uint64_t *ret_low, uint64_t *ret_high)
 {
-    uint64_t lowest = UINT64_MAX;
+    struct own lowest = {UINT64_MAX, 0};
     const struct module *self = runtime.self;
-    if (self != NULL && self->high > at) {
-        lowest = self->low & ~4095ul;
-        *ret_high = whole_pages(self->high);
-    }
-    for (uint32_t i = 0; i < atomic_load(&own_end); i++) {
-        uint64_t low = atomic_load(&own[i].low), high = atomic_load(&own[i].high);
-        if (low > 1 && high > at && low < lowest) {
-            lowest = low;
-            *ret_high = high;
-        }
-    }
-    *ret_low = lowest > at ? lowest : at;
-    return lowest != UINT64_MAX;
+    const uint64_t region = (uint64_t)runtime.region, process = (uint64_t)runtime.process;
+    offer(at, region, region + whole_pages(runtime.region_size), &lowest);
+    offer(at, process, process + whole_pages(sizeof(struct process) + runtime.process_room),
+          &lowest);
+    if (self != NULL)
+        offer(at, self->low & ~4095ul, whole_pages(self->high), &lowest);
+    for (uint32_t i = 0; i < atomic_load(&own_end); i++)
+        offer(at, atomic_load(&own[i].low), atomic_load(&own[i].high), &lowest);
+    *ret_low = lowest.low > at ? lowest.low : at;
+    *ret_high = lowest.high;
+    return lowest.low != UINT64_MAX;
 }
 
 bool own_is_in(uint64_t start, uint64_t size)

@@ -300,7 +300,7 @@ static struct chunk first = {CHUNK_FIRST, first_chunk}, *chunk = &first;
 static bool add_chunk(struct chunk *now)
 {
     const int64_t head = (sizeof(struct chunk) + 15) & ~15ul;
-    struct chunk *fresh = own_map(CHUNK_SIZE, 0);
+    struct chunk *fresh = own_map(CHUNK_SIZE);
     if (fresh == NULL)
         return false;
     *fresh = (struct chunk){CHUNK_SIZE - head, (char *)fresh + head};
@@ -330,6 +330,6 @@ void *arena_new(size_t size)
                 return NULL;
             continue;
         }
-        return own_map((size_t)rounded, 0);
+        return own_map((size_t)rounded);
     }
 }

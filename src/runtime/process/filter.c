@@ -115,9 +115,8 @@ static long hook_syscall(long number, long a, long b, long c, long d, long e, lo
     if (descriptors_are_known())
         descriptors_note_call(number);
     syscall_function *real = (syscall_function *)hook_real(&real_syscall, "syscall");
-    const long arguments[6] = {a, b, c, d, e, f};
-    if (heap_call_hits_own(number, arguments))
-        return heap_call(number, arguments);
+    if (heap_call_hits_own(number, a, b, c, d, e))
+        return heap_call(number, a, b, c, d);
     if (number == __NR_execve && runtime.armed)
         return program_by_syscall(real, a, b, c);
     MUST_JUMP return real(number, a, b, c, d, e, f);

@@ -17,13 +17,13 @@
 
 static uint64_t *pending_at(uint32_t pid, uint32_t i)
 {
-    return &runtime.region->pending[(pid + i) % WIRE_PENDING];
+    return &runtime.programs->pending[(pid + i) % WIRE_PENDING];
 }
 
 // The limits that belong to an entry.
 static uint64_t *limits_of(const uint64_t *entry)
 {
-    return runtime.region->pending_limits[entry - runtime.region->pending];
+    return runtime.programs->pending_limits[entry - runtime.programs->pending];
 }
 
 // Returns NULL if there is no room.
@@ -109,7 +109,7 @@ static void pending_remove(uint32_t pid, bool started)
 
 static uint64_t *attached_word(uint32_t pid)
 {
-    return &runtime.region->attached[pid / 64 % (WIRE_ATTACHED / 64)];
+    return &runtime.programs->attached[pid / 64 % (WIRE_ATTACHED / 64)];
 }
 
 // First the bit, then the entry; started_by_spawn() does it the other way round. So whoever is

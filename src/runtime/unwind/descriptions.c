@@ -136,12 +136,26 @@ static bool read_description(const struct module *module, const unsigned char *e
     return !table.failed && pc - out->start < out->size;
 }
 
+// The descriptions of a module without an index; NULL if there are none. A header tells, too. It is
+// read now and not when the module is found: that would cost every process a page of each module.
+static const unsigned char *all_of(const struct module *module)
+{
+    const unsigned char *header = module->eh_frame_header;
+    if (header == NULL || header[0] != 1)
+        return module->eh_frame;
+    struct table table = {header + 4, (const unsigned char *)module->high, false};
+    uint64_t place = table_encoded(&table, header[1], (uint64_t)header);
+    return !table.failed && place >= module->low && place < module->high
+               ? (const unsigned char *)place
+               : NULL;
+}
+
 // Without an index every description is read until one covers pc. The row that is made of it is
 // cached, so this happens once for each address.
 static bool find_in_all(const struct module *module, uint64_t pc, struct description *out)
 {
-    struct table table = {module->eh_frame, (const unsigned char *)module->high, false};
-    while (!table.failed) {
+    struct table table = {all_of(module), (const unsigned char *)module->high, false};
+    while (table.at != NULL && !table.failed) {
         const unsigned char *entry = table.at;
         uint64_t length = table_fixed(&table, 4);
         if (length == 0 || length == 0xffffffff)
@@ -156,7 +170,7 @@ static bool find_in_all(const struct module *module, uint64_t pc, struct descrip
 bool description_find(const struct module *module, uint64_t pc, struct description *ret_description)
 {
     if (!has_index(module))
-        return module->eh_frame != NULL && find_in_all(module, pc, ret_description);
+        return find_in_all(module, pc, ret_description);
     const unsigned char *entry = find_in_index(module, pc);
     return entry != NULL && read_description(module, entry, pc, ret_description);
 }
@@ -197,16 +211,8 @@ static void find_section(const struct module *module, const unsigned char *file,
 void unwind_find_table(struct module *module)
 {
     uint64_t size;
-    const unsigned char *header = module->eh_frame_header;
-    if (has_index(module))
+    if (module->eh_frame_header != NULL)
         return;
-    if (header != NULL && header[0] == 1) {
-        struct table table = {header + 4, (const unsigned char *)module->high, false};
-        uint64_t place = table_encoded(&table, header[1], (uint64_t)header);
-        if (!table.failed && place >= module->low && place < module->high)
-            module->eh_frame = (const unsigned char *)place;
-        return;
-    }
     const unsigned char *file = system_map_file(module_path(module), &size);
     if (file == NULL)
         return;
