@@ -241,6 +241,7 @@ static void begin_observing(const struct call *call)
         return;
     look_behind(call->frame, call->thread);
     call->thread->observed = (uint64_t)call->frame;
+    call->thread->observed_occurrence = call->occurrence;
 }
 
 static enum decision end_observing(struct call_frame *frame, uint32_t rule, uint64_t result,
@@ -256,7 +257,9 @@ static enum decision end_observing(struct call_frame *frame, uint32_t rule, uint
             if ((known & thread->words_known) >> i & 1 && before[i] != thread->words[i])
                 changed |= 1u << i;
         thread->observed = 0;
-        journal_result(thread, rule, result, changed);
+        const struct function *function =
+            runtime_slots[frame->slot & FRAME_SLOT_MASK].function;
+        journal_result(thread, function, rule, result, changed);
     }
     frame->arguments[0] = result;
     frame->arguments[1] = high;

@@ -19,5 +19,6 @@ void credits_threads_start(void); // before the first thread is made
 // row is no longer one thread's alone.
 void credits_stop(void);
 void credits_after_fork(struct function *function);
+void credits_forked(void); // after all functions
 
 #endif

@@ -540,4 +540,5 @@ static void forget_earlier_calls(struct function *function)
 void functions_after_fork(void)
 {
     functions_each(forget_earlier_calls);
+    credits_forked();
 }

@@ -162,22 +162,26 @@ static void share_row(void)
     functions_lose_calls();
 }
 
-// clone() makes a thread that the C library does not know of: from now on count with locked
-// instructions. The last three arguments may be absent; forwarding what stands in their place does
-// no harm.
+// Such a thread is one that the C library does not know of: from now on count with locked
+// instructions.
+void hook_note_clone(uint64_t flags)
+{
+    const uint64_t shares_memory = 0x100, parent_waits = 0x4000, own_tls = 0x80000;
+    if ((flags & shares_memory) == 0)
+        return;
+    credits_threads_start();
+    if ((flags & (parent_waits | own_tls)) == 0)
+        share_row();
+    runtime_single_threaded = &runtime_zero_byte;
+    runtime.memory_is_shared = true;
+}
+
+// The last three arguments may be absent; forwarding what stands in their place does no harm.
 static int hook_clone(int (*start)(void *), void *stack, int flags, void *argument,
                       void *parent_tid, void *tls, void *child_tid)
 {
-    const int shares_memory = 0x100, parent_waits = 0x4000, own_tls = 0x80000;
-    if ((flags & shares_memory) != 0)
-        credits_threads_start();
-    if ((flags & (shares_memory | parent_waits | own_tls)) == shares_memory)
-        share_row();
+    hook_note_clone((uint64_t)(unsigned)flags);
     descriptors_note_clone(flags);
-    if ((flags & shares_memory) != 0) {
-        runtime_single_threaded = &runtime_zero_byte;
-        runtime.memory_is_shared = true;
-    }
     atomic_add(&runtime.forks, 1);
     return REAL(clone)(start, stack, flags, argument, parent_tid, tls, child_tid);
 }

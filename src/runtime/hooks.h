@@ -20,6 +20,8 @@ struct hook {
 void hook_prepare(void);
 const struct hook *hook_find(const char *name);
 void *hook_real(void **real, const char *name); // what a hook stands for
+// Before a thread or process is made by the system call.
+void hook_note_clone(uint64_t flags);
 
 // ---- programs.c ----
 

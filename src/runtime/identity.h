@@ -22,6 +22,7 @@ struct thread {
     uint64_t start_sp;              // where the thread began; 0: not seen
     uint64_t stack_low, stack_high; // its own stack, once it was looked up
     uint64_t observed;              // frame of the call that is observed; 0: none
+    uint64_t observed_occurrence;   // its number
     uint64_t words[WIRE_ARGUMENTS]; // what was behind its arguments when it began
     uint32_t words_known;           // bit i: words[i] could be read
 };

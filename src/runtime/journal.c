@@ -159,7 +159,8 @@ void journal_injection(const struct call *call, uint32_t rule, uint32_t actions,
     journal_close(record);
 }
 
-void journal_result(const struct thread *thread, uint32_t rule, uint64_t result, uint32_t changed)
+void journal_result(const struct thread *thread, const struct function *function, uint32_t rule,
+                    uint64_t result, uint32_t changed)
 {
     struct wire_record *record = journal_open(WIRE_RECORD_RESULT, NULL);
     if (record == NULL)
@@ -167,6 +168,8 @@ void journal_result(const struct thread *thread, uint32_t rule, uint64_t result,
     record->rule = rule;
     record->thread_number = thread->number;
     record->actions = changed;
+    record->occurrence = thread->observed_occurrence;
+    text_copy(record->function, sizeof record->function, function->name);
     record->value[0] = result;
     record->error = __errno_location != NULL ? *__errno_location() : 0;
     memcpy(record->arguments, thread->words, sizeof record->arguments);

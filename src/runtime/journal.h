@@ -13,7 +13,8 @@ struct thread;
 void journal_injection(const struct call *call, uint32_t rule, uint32_t actions,
                        uint64_t short_value);
 // An observed call came back. The thread's words are what is behind its arguments now.
-void journal_result(const struct thread *thread, uint32_t rule, uint64_t result, uint32_t changed);
+void journal_result(const struct thread *thread, const struct function *function, uint32_t rule,
+                    uint64_t result, uint32_t changed);
 void journal_note(enum wire_note note, const char *text);
 uint32_t journal_exec(const char *path); // the record's number, WIRE_NONE: it has none
 void journal_crash(const struct crash *crash);

@@ -312,8 +312,9 @@ enum wire_record_kind {
     WIRE_RECORD_NOTE,
     WIRE_RECORD_EXEC,  // a process is about to exec the program in `text`; once per program
     WIRE_RECORD_CRASH, // a process is dying of a signal; at most one per process and program
-    // An observed call came back: value[0] is its result, error what errno was then, arguments what
-    // the first word behind each argument was. Bit i of `actions`: that word was changed.
+    // An observed call came back: function and occurrence are those of its WIRE_RECORD_INJECTION,
+    // value[0] is its result, error what errno was then, arguments what the first word behind each
+    // argument was. Bit i of `actions`: that word was changed.
     WIRE_RECORD_RESULT,
 };
 

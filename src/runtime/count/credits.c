@@ -28,7 +28,8 @@
 //     there had been no swap, and 2 is tried again. By 1, this ends.
 //
 // A child that was forked has its parent's credits and count as they were at that moment, since
-// both are private memory.
+// both are private memory. If another thread of the parent was just moving credits, they do not
+// agree; then the child takes the number of calls from the rows.
 #include "runtime/credits.h"
 
 #include "runtime/function.h"
@@ -73,7 +74,8 @@ static void barrier(void)
         SYSTEM_3(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-static bool is_over; // no more credits are given out
+static bool is_over;    // no more credits are given out
+static uint32_t moving; // threads, or signal handlers, that give credits out or call them in
 
 static bool is_single(void)
 {
@@ -134,7 +136,7 @@ static void count_singly(struct function *function)
     atomic_store(&function->primary->quiet_until, function->pending - 1);
 }
 
-static void give(struct function *function)
+static void move(struct function *function)
 {
     struct stub_slot *slot = function->primary;
     uint64_t limit = atomic_load(&function->credit_limit);
@@ -166,6 +168,13 @@ static void give(struct function *function)
     int64_t before = __atomic_exchange_n(left_of(own_row(), slot), share, __ATOMIC_SEQ_CST);
     if (before > 0)
         atomic_add(&slot->count, -(uint64_t)before);
+}
+
+static void give(struct function *function)
+{
+    atomic_add(&moving, 1);
+    move(function);
+    atomic_add(&moving, -1u);
 }
 
 // With one thread there is no lock, and no system call: a signal handler that comes in the middle
@@ -211,9 +220,11 @@ static void stop(struct function *function)
 {
     if (atomic_load(&function->credit_limit) == 0)
         return;
+    atomic_add(&moving, 1);
     atomic_add(&function->primary->count, -(uint64_t)call_in(function->primary));
     atomic_store(&function->primary->next, function->primary->original);
     count_singly(function);
+    atomic_add(&moving, -1u);
 }
 
 // Registering is cheap while there is one thread. Without a barrier, threads get no credits.
@@ -246,10 +257,18 @@ void credits_after_fork(struct function *function)
     struct stub_slot *slot = function->primary;
     if (!function->in_rows)
         return;
+    const uint64_t calls = rows_calls(function); // of the parent, which may have gone on
     for (uint32_t row = 0; (row = rows_next(row)) != 0;) {
         int64_t left = *left_of(row, slot);
         *left_of(row, slot) = 0;
         slot->count -= left > 0 ? (uint64_t)left : 0;
     }
+    if (atomic_load(&moving) != 0)
+        slot->count = calls;
     function->inherited = slot->count;
+}
+
+void credits_forked(void)
+{
+    atomic_store(&moving, 0);
 }
