@@ -18,6 +18,7 @@ void credits_threads_start(void); // before the first thread is made
 // Calls all in for good, under the lock: the barrier for that may be forbidden from now on, or a
 // row is no longer one thread's alone.
 void credits_stop(void);
+void credits_note_fork(bool begins); // in the parent, before a fork and after it
 void credits_after_fork(struct function *function);
 void credits_forked(void); // after all functions
 

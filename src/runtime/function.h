@@ -46,6 +46,7 @@ struct function {
     uint64_t pending;      // lowest occurrence that must be checked and has not been
     uint64_t credit_limit; // credits may be given out up to this occurrence; 0: none
     uint64_t inherited;    // calls of the parent, up to the fork
+    uint64_t at_fork;      // calls so far, noted before a fork
     uint64_t published;    // calls already added to the region's `reached`
     uint64_t inside;       // calls inside observed ones, if those are recorded
     uint64_t forgotten;    // calls that were counted when a forked child was first noticed

@@ -136,9 +136,12 @@ static int hook_fork(void)
 {
     thread_self();
     atomic_add(&runtime.forks, 1);
+    credits_note_fork(true);
     int pid = REAL(fork)();
     if (pid == 0)
         thread_self();
+    else
+        credits_note_fork(false);
     return pid;
 }
 
@@ -146,9 +149,12 @@ static int hook__Fork(void)
 {
     thread_self();
     atomic_add(&runtime.forks, 1);
+    credits_note_fork(true);
     int pid = REAL(_Fork)();
     if (pid == 0)
         thread_self();
+    else
+        credits_note_fork(false);
     return pid;
 }
 

@@ -21,6 +21,7 @@ uint64_t *system_mark;
 
 static struct function function = {.primary = &runtime_slots[3], .in_rows = true};
 static uint64_t in_rows; // calls that the rows tell of
+static bool is_recorded;
 
 void rows_open(bool open) {}
 bool rows_on(void)
@@ -38,6 +39,10 @@ uint64_t rows_calls(const struct function *asked)
 void functions_each(void (*each)(struct function *))
 {
     each(&function);
+}
+bool record_by_site(void)
+{
+    return is_recorded;
 }
 void process_lock(void) {}
 void process_unlock(void) {}
@@ -74,11 +79,29 @@ static void a_child_forked_amid_a_move_counts_the_rows(void **state)
     assert_int_equal(runtime_slots[3].count, 70);
 }
 
+static void recorded_calls_are_those_before_the_fork(void **state)
+{
+    is_recorded = true;
+    in_rows = 50;
+    credits_note_fork(true);
+    in_rows = 60; // the parent has gone on
+    fork_with(7, 0, 0);
+    assert_int_equal(runtime_slots[3].count, 50);
+    fork_with(7, 0, 0); // behind the C library's back
+    assert_int_equal(runtime_slots[3].count, 60);
+    credits_note_fork(true);
+    credits_note_fork(false);
+    fork_with(7, 0, 0);
+    assert_int_equal(runtime_slots[3].count, 60);
+    is_recorded = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(credits_that_are_left_are_no_calls),
         cmocka_unit_test(a_child_forked_amid_a_move_counts_the_rows),
+        cmocka_unit_test(recorded_calls_are_those_before_the_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,11 +29,14 @@
 //
 // A child that was forked has its parent's credits and count as they were at that moment, since
 // both are private memory. If another thread of the parent was just moving credits, they do not
-// agree; then the child takes the number of calls from the rows.
+// agree; and stubs that only record draw no numbers. Then the child takes the number of calls from
+// the rows. The parent noted it before; where it could not, because the fork came by a system call
+// of its own, it may have gone on meanwhile.
 #include "runtime/credits.h"
 
 #include "runtime/function.h"
 #include "runtime/identity.h"
+#include "runtime/record.h"
 #include "runtime/rows.h"
 #include "runtime/runtime.h"
 #include "runtime/system.h"
@@ -75,6 +78,7 @@ static void barrier(void)
 }
 
 static bool is_over;    // no more credits are given out
+static bool is_noted;   // calls before a fork that is under way
 static uint32_t moving; // threads, or signal handlers, that give credits out or call them in
 
 static bool is_single(void)
@@ -257,13 +261,13 @@ void credits_after_fork(struct function *function)
     struct stub_slot *slot = function->primary;
     if (!function->in_rows)
         return;
-    const uint64_t calls = rows_calls(function); // of the parent, which may have gone on
+    const uint64_t calls = is_noted ? function->at_fork : rows_calls(function);
     for (uint32_t row = 0; (row = rows_next(row)) != 0;) {
         int64_t left = *left_of(row, slot);
         *left_of(row, slot) = 0;
         slot->count -= left > 0 ? (uint64_t)left : 0;
     }
-    if (atomic_load(&moving) != 0)
+    if (atomic_load(&moving) != 0 || record_by_site())
         slot->count = calls;
     function->inherited = slot->count;
 }
@@ -271,4 +275,18 @@ void credits_after_fork(struct function *function)
 void credits_forked(void)
 {
     atomic_store(&moving, 0);
+    is_noted = false;
+}
+
+static void note_calls(struct function *function)
+{
+    if (function->in_rows)
+        function->at_fork = rows_calls(function);
+}
+
+void credits_note_fork(bool begins)
+{
+    if (begins && rows_on())
+        functions_each(note_calls);
+    is_noted = begins && rows_on();
 }
