@@ -257,8 +257,7 @@ static enum decision end_observing(struct call_frame *frame, uint32_t rule, uint
             if ((known & thread->words_known) >> i & 1 && before[i] != thread->words[i])
                 changed |= 1u << i;
         thread->observed = 0;
-        const struct function *function =
-            runtime_slots[frame->slot & FRAME_SLOT_MASK].function;
+        const struct function *function = runtime_slots[frame->slot & FRAME_SLOT_MASK].function;
         journal_result(thread, function, rule, result, changed);
     }
     frame->arguments[0] = result;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // flags: -fno-builtin -O1
-// Calls abs() 200000 times in a thread that is made by syscall(SYS_clone), and 200000 times besides.
+// Calls abs() 200000 times in a thread that is made by syscall(SYS_clone), and 200000 times
+// besides.
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>

@@ -141,7 +141,8 @@ const struct wire_record *facts_result(const struct facts *facts,
     uint32_t from = (uint32_t)(injection - facts->view->journal);
     for (uint32_t i = from; i < facts->view->record_count; i++) {
         const struct wire_record *record = facts_record(facts, i, WIRE_RECORD_RESULT);
-        // A call that was left by longjmp() has no result, and a later one must not lend it its own.
+        // A call that was left by longjmp() has no result, and a later one must not lend it its
+        // own.
         if (record != NULL && record->rule == injection->rule && record->pid == injection->pid &&
             record->tid == injection->tid && record->occurrence == injection->occurrence &&
             strncmp(record->function, injection->function, sizeof record->function) == 0)
