@@ -16,6 +16,7 @@
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
 #include "runtime/slots.h"
+#include "runtime/streams.h"
 #include "runtime/symbol.h"
 #include "runtime/system.h"
 #include "wire/check.h"
@@ -159,6 +160,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     plugin_prepare();
     evaluate_prepare();
     descriptors_prepare();
+    streams_prepare();
     record_prepare();
     rows_prepare();
     cover_start();
