@@ -520,7 +520,11 @@ static void record_stream_write(const struct call *call)
     row->stream = row->site;
     if (call->occurrence > row->last)
         row->last = call->occurrence;
-    record_kind(row, (uint64_t)stream_descriptor(stream));
+    int64_t descriptor = stream_descriptor(stream);
+    record_kind(row, (uint64_t)descriptor);
+    // The command's standard output is a pipe of the controller, which stands for any other file.
+    if (row->count == 1 && descriptor == 1 && runtime.region->output == descriptor_inode(1))
+        __atomic_fetch_or(&row->kinds, (uint16_t)(1u << WIRE_FD_FILE), __ATOMIC_RELAXED);
 }
 
 // The stream of a place's first call stands for all.

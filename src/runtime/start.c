@@ -180,6 +180,7 @@ __attribute__((destructor)) static void runtime_stop(void)
     if (!runtime.armed)
         return;
     functions_end();
-    rows_process_ends();
+    if (!stream_write_is_bound()) // exit() writes streams later
+        rows_process_ends();
     bind_report_unresolved();
 }

@@ -8,6 +8,7 @@
 #include "runtime/streams.h"
 
 #include "runtime/assembly/stubs.h"
+#include "runtime/descriptors.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"
 #include "runtime/module.h"
@@ -149,8 +150,17 @@ void streams_prepare(void)
 {
     if (!streams_are_known())
         return;
+    if (runtime.process->number == 1 && runtime.region->output == 0)
+        runtime.region->output = descriptor_inode(1);
 #define PUT(name) put(AT_##name, #name, (void *)hook_##name);
     EACH_HOOK(PUT)
+}
+
+static bool is_bound;
+
+bool stream_write_is_bound(void)
+{
+    return is_bound;
 }
 
 // Only if a rule names the function: "*write" means the functions that programs call.
@@ -164,6 +174,7 @@ void stream_write_bind(struct module *module)
     void *replacement = real != NULL ? slot_replacement(name, real, SLOT_RULES, NULL) : NULL;
     if (replacement == NULL)
         return;
+    is_bound = true;
     for (void **place = (void **)module->relro_low; place < (void **)module->relro_high; place++)
         if (*place == real)
             bind_write(module, place, replacement);

@@ -36,5 +36,6 @@ void stream_lose_buffer(uint64_t stream);
 // The C library writes a stream's buffer through a table of pointers, not through an import.
 // Replaces these pointers in the module that defines the function, if a rule names it.
 void stream_write_bind(struct module *module);
+bool stream_write_is_bound(void);
 
 #endif

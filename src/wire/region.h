@@ -147,6 +147,7 @@ struct wire_region {
     // Inode numbers of the sockets that the command got from outside of the trial, besides its
     // standard streams. Written before it starts.
     uint64_t inherited_sockets[WIRE_INHERITED_SOCKETS];
+    uint64_t output; // inode number of the command's standard output; 0: not known. Written by it.
 };
 
 // A program was started and the runtime has not started in it: its pid, why that may be, and its

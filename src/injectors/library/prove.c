@@ -403,8 +403,9 @@ static struct error *prover_take(void *self, const struct observation *observati
     // An error that needs another kind of descriptor or other arguments is not hit, and cannot
     // happen. If the call fails as guessed, it is possible, though the program does something else:
     // it may have been told more about it.
-    prover->incomplete |= happened ? is_same_failure(prover, observed)
-                                   : prover->causes.items[prover->at].error.need == REALISM_NOTHING;
+    prover->incomplete |= happened
+                              ? is_same_failure(prover, observed)
+                              : !realism_asks(prover->causes.items[prover->at].error.need);
     bool later = false;
     if (prover->stage == STAGE_ALONE && happened)
         TRY(find_later(prover, observed, &later));

@@ -14,6 +14,7 @@
 // clang-format off
 // Sorted by byte value.
 static const struct realism rows[] = {
+    {REALISM_STREAM_WRITE, "0", "ENOSPC lasting:ENOSPC", "EIO EPIPE"},
     {"accept", "-1", "EMFILE handler:EINTR", "ECONNABORTED ENFILE ENOBUFS EPROTO EAGAIN EBADF"},
     {"accept4", "-1", "EMFILE handler:EINTR", "ECONNABORTED ENFILE ENOBUFS EPROTO EAGAIN EBADF"},
     {"access", "-1", "EACCES", "ENOENT EIO ELOOP"},
@@ -52,21 +53,21 @@ static const struct realism rows[] = {
     {"fchmodat", "-1", "EPERM", "EROFS ENOENT"},
     {"fchown", "-1", "EPERM", "EROFS EBADF"},
     {"fchownat", "-1", "EPERM", "EROFS ENOENT"},
-    {"fclose", "EOF", "ENOSPC", "EIO EBADF"},
+    {"fclose", "EOF", "below:ENOSPC", "EIO EBADF"},
     {"fcntl", "-1", "", "EAGAIN EINVAL EMFILE EBADF"},
     {"fdatasync", "-1", "EIO", "ENOSPC EINVAL"},
     {"fdopen", "NULL", "ENOMEM", "EBADF EINVAL"},
     {"fdopendir", "NULL", "ENOMEM", "EBADF ENOTDIR"},
-    {"fflush", "EOF", "ENOSPC", "EIO EPIPE"},
+    {"fflush", "EOF", "below:ENOSPC", "EIO EPIPE"},
     {"fgetc", "EOF", "EIO", "EINTR EAGAIN"},
     {"fgets", "NULL", "EIO", "EINTR EAGAIN"},
     {"flock", "-1", "handler:EINTR", "ENOLCK EWOULDBLOCK EBADF"},
     {"fmemopen", "NULL", "ENOMEM", ""},
     {"fopen", "NULL", "EACCES EMFILE", "ENOENT ENOMEM EIO"},
     {"fork", "-1", "EAGAIN", "ENOMEM"},
-    {"fprintf", "-1", "ENOSPC", "EIO EPIPE ENOMEM"},
-    {"fputc", "EOF", "ENOSPC", "EIO EPIPE"},
-    {"fputs", "EOF", "ENOSPC", "EIO EPIPE"},
+    {"fprintf", "-1", "stream:ENOSPC", "EIO EPIPE ENOMEM"},
+    {"fputc", "EOF", "stream:ENOSPC", "EIO EPIPE"},
+    {"fputs", "EOF", "stream:ENOSPC", "EIO EPIPE"},
     {"fread", "0", "EIO", "EINTR EAGAIN"},
     {"freopen", "NULL", "EACCES", "EMFILE ENOENT"},
     {"fscanf", "-1", "EIO", "ENOMEM"},
@@ -81,7 +82,7 @@ static const struct realism rows[] = {
     {"ftello", "-1", "", "ESPIPE EBADF"},
     {"ftruncate", "-1", "EIO", "ENOSPC EINVAL EBADF"},
     {"futimens", "-1", "EPERM", "EROFS EBADF"},
-    {"fwrite", "0", "ENOSPC lasting:ENOSPC", "EIO EPIPE"},
+    {"fwrite", "0", "stream:ENOSPC", "EIO EPIPE"},
     {"getaddrinfo", "EAI_AGAIN", "-", ""},
     {"getc", "EOF", "EIO", "EINTR EAGAIN"},
     {"getchar", "EOF", "EIO", "EINTR EAGAIN"},
@@ -145,7 +146,7 @@ static const struct realism rows[] = {
     {"ppoll", "-1", "handler:EINTR", "ENOMEM EINVAL"},
     {"pread", "-1", "file:EIO", "EINTR EINVAL EBADF"},
     {"preadv", "-1", "file:EIO", "EINTR EINVAL EBADF"},
-    {"printf", "-1", "ENOSPC", "EIO EPIPE ENOMEM"},
+    {"printf", "-1", "stream:ENOSPC", "EIO EPIPE ENOMEM"},
     {"pselect", "-1", "handler:EINTR", "ENOMEM EINVAL"},
     {"pthread_attr_init", "errno", "", "ENOMEM"},
     {"pthread_cond_init", "errno", "", "ENOMEM EAGAIN"},
@@ -159,10 +160,10 @@ static const struct realism rows[] = {
     {"pthread_mutex_trylock", "errno", "EBUSY", "EINVAL"},
     {"pthread_setspecific", "errno", "if:ENOMEM", ""},
     {"ptsname", "NULL", "", "ENOTTY"},
-    {"putc", "EOF", "ENOSPC", "EIO EPIPE"},
-    {"putchar", "EOF", "ENOSPC", "EIO EPIPE"},
+    {"putc", "EOF", "stream:ENOSPC", "EIO EPIPE"},
+    {"putchar", "EOF", "stream:ENOSPC", "EIO EPIPE"},
     {"putenv", "-1", "ENOMEM", ""},
-    {"puts", "EOF", "ENOSPC", "EIO EPIPE"},
+    {"puts", "EOF", "stream:ENOSPC", "EIO EPIPE"},
     {"pwrite", "-1", "file:ENOSPC file:EIO file:short file:lasting:ENOSPC", "EINTR EFBIG EBADF"},
     {"pwritev", "-1", "file:ENOSPC file:EIO", "EINTR EFBIG EBADF"},
     {"read", "-1", "file:EIO pipe:short socket:short socket:ECONNRESET handler:EINTR file:lasting:EIO", "EAGAIN EISDIR EBADF"},
@@ -238,8 +239,8 @@ static const struct realism rows[] = {
     {"valloc", "NULL", "ENOMEM", ""},
     {"vasprintf", "-1", "ENOMEM", ""},
     {"vfork", "-1", "EAGAIN", "ENOMEM"},
-    {"vfprintf", "-1", "ENOSPC", "EIO EPIPE ENOMEM"},
-    {"vprintf", "-1", "ENOSPC", "EIO EPIPE ENOMEM"},
+    {"vfprintf", "-1", "stream:ENOSPC", "EIO EPIPE ENOMEM"},
+    {"vprintf", "-1", "stream:ENOSPC", "EIO EPIPE ENOMEM"},
     {"wait", "-1", "handler:EINTR", "ECHILD"},
     {"wait3", "-1", "handler:EINTR", "ECHILD"},
     {"wait4", "-1", "handler:EINTR", "ECHILD"},
@@ -341,7 +342,7 @@ bool realism_forces(const char *function)
 }
 
 static const char *const needs[REALISM_NEEDS] = {
-    "", "file:", "socket:", "pipe:", "handler:", "if:"};
+    "", "file:", "socket:", "pipe:", "handler:", "if:", "stream:", "below:"};
 
 const char *realism_test(enum realism_need need)
 {
@@ -400,6 +401,11 @@ bool realism_put_condition(const struct realism *row, enum realism_need need, un
     else if (need == REALISM_CONDITION && realism_condition(row) != NULL)
         snprintf(condition, REALISM_CONDITION_SIZE, "%s", realism_condition(row));
     return condition[0] != '\0';
+}
+
+bool realism_asks(enum realism_need need)
+{
+    return realism_test(need) != NULL || need == REALISM_CONDITION;
 }
 
 bool realism_is_system(const char *library)

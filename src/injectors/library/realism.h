@@ -15,8 +15,13 @@ enum realism_need {
     REALISM_PIPE,      // it is a pipe
     REALISM_HANDLER,   // the program has signal handlers; they may not restart calls
     REALISM_CONDITION, // the row's condition on arguments holds
+    REALISM_STREAM,    // the buffer of its stream is full, and cannot be written
+    REALISM_BELOW,     // it writes the buffer of its stream, and that fails
 };
-#define REALISM_NEEDS (REALISM_CONDITION + 1)
+#define REALISM_NEEDS (REALISM_BELOW + 1)
+
+// The function of the C library that writes what a stream has buffered, whichever call makes it.
+#define REALISM_STREAM_WRITE "_IO_file_write"
 
 struct realism {
     const char *name;   // without the prefixes and suffixes of glibc's headers
@@ -69,6 +74,8 @@ const char *realism_test(enum realism_need need);
 #define REALISM_CONDITION_SIZE 40
 bool realism_put_condition(const struct realism *row, enum realism_need need, unsigned descriptor,
                            char condition[REALISM_CONDITION_SIZE]);
+// Whether a rule for an error with this need has a condition.
+bool realism_asks(enum realism_need need);
 // Takes the next word off a list. False at its end.
 bool realism_next(const char **list, struct realism_error *ret_error);
 
