@@ -205,6 +205,8 @@ static struct error *put_words(struct choosing *choosing, const struct recorded_
     struct realism_error error;
     while (realism_next(&list, &error)) {
         struct chosen chosen = {.round = *round, .need = (uint8_t)error.need};
+        if (error.need == REALISM_STREAM) // real writes of the stream come first
+            chosen.round += STREAM_ROUNDS;
         bool possible = is_possible(choosing, call, error.need);
         if (error.need == REALISM_STREAM)
             TRY(choosing_is_first_of_stream(choosing, call, &possible));

@@ -23,6 +23,7 @@ enum stage {
     STAGE_STACK,
     STAGE_SECOND
 };
+#define STREAM_ROUNDS 3 // faults of one stream
 struct chosen {
     const struct recording *recording;
     uint32_t call; // of the recording
