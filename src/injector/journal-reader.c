@@ -224,8 +224,9 @@ static bool is_stream_write(const struct wire_record *record)
     return traits != NULL && (traits->flags & WIRE_TRAIT_STREAM_WRITE) != 0;
 }
 
-// The frame that the injection is blamed on. The C library calls the write below a stream, on
-// behalf of whoever fills or closes the stream; or at the end of the program, where nobody does.
+// The frame that the injection is blamed on, or the number of frames. The C library calls the write
+// below a stream, on behalf of whoever fills or closes the stream; or at the end of the program,
+// where nobody does.
 static unsigned site_of(const struct wire_view *view, const struct wire_record *record)
 {
     unsigned count = record->frame_count < WIRE_FRAMES ? record->frame_count : WIRE_FRAMES;
@@ -238,7 +239,7 @@ static unsigned site_of(const struct wire_view *view, const struct wire_record *
         if (module != NULL && !wire_is_system(file_base_name(module)))
             return i;
     }
-    return 0;
+    return count;
 }
 
 // Only where writing fails: what fails to be read is known by the call that reads.
@@ -269,9 +270,9 @@ static struct error *describe_site(struct journal_reader *reader, const struct w
                                    const struct wire_record *record, struct injection *injection)
 {
     char storage[WIRE_MODULE_PATH + 1];
-    if (record->frame_count == 0)
-        return NULL;
     unsigned at = site_of(view, record);
+    if (at >= record->frame_count || at >= WIRE_FRAMES)
+        return NULL;
     const char *module =
         journal_reader_module(view, WIRE_FRAME_MODULE(record->frames[at]), storage);
     injection->offset = WIRE_FRAME_OFFSET(record->frames[at]);

@@ -111,19 +111,19 @@ static struct error *look_at_programs(struct choosing *choosing)
 }
 
 static bool is_possible(const struct choosing *choosing, const struct recorded_call *call,
-                        enum realism_need need)
+                        const struct realism_error *error)
 {
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
     if (choosing->options->paranoid)
         return true;
-    if (need == REALISM_BELOW) // the fault is that of the write
+    if (error->need == REALISM_BELOW) // the fault is that of the write
         return false;
-    if (need == REALISM_HANDLER)
-        return map_has(&choosing->handlers, hash_text(call->program));
+    if (error->need == REALISM_HANDLER && !map_has(&choosing->handlers, hash_text(call->program)))
+        return false;
     if (choosing->followed == NULL &&
-        !descriptor_kinds_seen(choosing->kinds, site, call->function, need))
+        !descriptor_kinds_seen(choosing->kinds, site, call->function, error))
         return false;
-    return need != REALISM_SOCKET || map_has(&choosing->sockets, hash_text(call->program));
+    return error->need != REALISM_SOCKET || map_has(&choosing->sockets, hash_text(call->program));
 }
 
 static struct error *note_seen(struct choosing *choosing, uint64_t place, const char *function,
@@ -204,10 +204,11 @@ static struct error *put_words(struct choosing *choosing, const struct recorded_
 {
     struct realism_error error;
     while (realism_next(&list, &error)) {
-        struct chosen chosen = {.round = *round, .need = (uint8_t)error.need};
+        struct chosen chosen = {
+            .round = *round, .need = (uint8_t)error.need, .conditional = error.conditional};
         if (error.need == REALISM_STREAM) // real writes of the stream come first
             chosen.round += STREAM_ROUNDS;
-        bool possible = is_possible(choosing, call, error.need);
+        bool possible = is_possible(choosing, call, &error);
         if (error.need == REALISM_STREAM)
             TRY(choosing_is_first_of_stream(choosing, call, &possible));
         if (!possible)

@@ -32,6 +32,7 @@ struct chosen {
     uint8_t round; // 0: the first error of the function, 1: the second, …
     uint8_t danger;
     uint8_t need;            // enum realism_need
+    bool conditional;        // the condition of the realism table must hold
     bool lasting;            // later calls fail, too
     bool guessed;            // from the function's code, where the result may mean something else
     bool forced;             // if so: as in struct callsite_code

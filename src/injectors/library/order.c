@@ -169,8 +169,10 @@ static struct error *emit(struct choosing *choosing, const struct chosen *chosen
     if (chosen->occurrence != 0)
         put_stream_condition(call, chosen->lasting, condition);
     else
-        realism_put_condition(realism_find(call->function), chosen->need,
-                              choice_descriptor(call->function), condition);
+        realism_put_condition(
+            realism_find(call->function),
+            &(struct realism_error){.need = chosen->need, .conditional = chosen->conditional},
+            choice_descriptor(call->function), condition);
     const struct scenario_rule_view rule = {
         .function = call->function, .action = chosen->action, .condition = condition};
     staging->stage = stage_names[chosen->stage];
