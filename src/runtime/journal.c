@@ -139,7 +139,7 @@ static uint64_t opening_of(const struct call *call)
     uint32_t flags;
     if (!stream_of(call->frame, call->function->traits, &stream, &flags))
         return 0;
-    uint64_t place = stream_opening(stream);
+    uint64_t place = stream_opening(stream).place;
     return place != 0 ? journal_frame(place) : 0;
 }
 

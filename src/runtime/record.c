@@ -343,7 +343,8 @@ static struct record_table *table_grow(struct record_table *old, uint32_t *entri
 
 // The place of a call, and its stack; a count of 0 where stacks are not told apart.
 struct stack {
-    uint64_t place; // what the call returns to, or a stream_opening()
+    uint64_t place; // what the call returns to, or where its stream was opened
+    uint64_t hash;  // without frames: of a stack that is told apart all the same, or 0
     uint32_t count;
     uint64_t pcs[WIRE_FRAMES];
 };
@@ -373,7 +374,7 @@ static uint64_t *new_count(struct record_table *table, const struct call *call,
     row->process = process - 1;
     row->function = function - 1;
     row->site = journal_frame(stack->place);
-    row->stack = stack->count != 0 ? frames_hash(stack->pcs, stack->count) : 0;
+    row->stack = stack->count != 0 ? frames_hash(stack->pcs, stack->count) : stack->hash;
     row->first = call->occurrence;
     row->count = 1;
     atomic_store(&row->state, WIRE_RECORD_COMPLETE);
@@ -443,7 +444,7 @@ static uint64_t *record_site(const struct call *call)
 {
     struct stack none;
     none.place = call->frame->return_address;
-    none.count = 0;
+    none.hash = none.count = 0;
     return count_call(call, &none,
                       call->frame->return_address | call->frame->slot << RECORD_SLOT_SHIFT);
 }
@@ -509,11 +510,13 @@ static struct wire_call *row_of(uint64_t *count)
 static void record_stream_write(const struct call *call)
 {
     struct stack none;
-    uint64_t stream = call->frame->arguments[0], opening = stream_opening(stream);
-    none.place = opening != 0 ? opening : call->frame->return_address;
+    uint64_t stream = call->frame->arguments[0];
+    const struct stream_opening opening = stream_opening(stream);
+    none.place = opening.place != 0 ? opening.place : call->frame->return_address;
+    none.hash = opening.stack;
     none.count = 0;
     uint64_t key = (call->frame->slot << RECORD_SLOT_SHIFT ^ none.place) * RECORD_MULTIPLIER;
-    uint64_t *count = count_call(call, &none, random_mix(key) | 2);
+    uint64_t *count = count_call(call, &none, random_mix(key ^ none.hash) | 2);
     if (count == NULL)
         return;
     struct wire_call *row = row_of(count);
@@ -530,12 +533,15 @@ static void record_stream_write(const struct call *call)
 // The stream of a place's first call stands for all.
 static void record_opening(struct wire_call *row, const struct call *call)
 {
-    uint64_t stream, opening;
+    const uint32_t reads = WIRE_TRAIT_END_IS_0 | WIRE_TRAIT_END_IS_EOF;
+    const struct wire_traits *traits = call->function->traits;
+    uint64_t stream;
     uint32_t flags;
-    if (row->stream != 0 || !stream_of(call->frame, call->function->traits, &stream, &flags))
+    if (row->stream != 0 || (traits->flags & reads) != 0 ||
+        !stream_of(call->frame, traits, &stream, &flags))
         return;
-    opening = stream_opening(stream);
-    row->stream = opening != 0 ? journal_frame(opening) : 0;
+    const struct stream_opening opening = stream_opening(stream);
+    row->stream = opening.place != 0 ? journal_frame(opening.place) : 0;
 }
 
 static uint64_t inside_rows; // of calls inside an observed one, so far

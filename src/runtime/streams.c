@@ -16,6 +16,7 @@
 #include "runtime/slots.h"
 #include "runtime/symbol.h"
 #include "runtime/system.h"
+#include "runtime/unwind.h"
 
 // glibc's FILE begins with a word of flags; pointers follow, then the descriptor.
 #define MAGIC         0xfbad0000u
@@ -80,7 +81,8 @@ void stream_lose_buffer(uint64_t stream)
 #define OPENINGS 1024
 #define TRIED    16
 static struct opening {
-    uint64_t stream, place;
+    uint64_t stream;
+    struct stream_opening at;
 } openings[OPENINGS];
 
 static struct opening *opening_of(uint64_t stream, bool add)
@@ -100,20 +102,23 @@ static struct opening *opening_of(uint64_t stream, bool add)
     return NULL;
 }
 
-uint64_t stream_opening(uint64_t stream)
+struct stream_opening stream_opening(uint64_t stream)
 {
     const struct opening *opening = opening_of(stream, false);
     if (opening != NULL)
-        return atomic_load(&opening->place);
+        return opening->at;
     int64_t descriptor = stream_descriptor(stream);
-    return descriptor == 1 || descriptor == 2 ? (uint64_t)descriptor : 0;
+    return (struct stream_opening){
+        .place = descriptor == 1 || descriptor == 2 ? (uint64_t)descriptor : 0};
 }
 
-static void *opened(void *stream, const void *place)
+static void *opened(void *stream, struct frame_start caller)
 {
     struct opening *opening = stream != NULL ? opening_of((uint64_t)stream, true) : NULL;
-    if (opening != NULL)
-        atomic_store(&opening->place, (uint64_t)place);
+    if (opening == NULL)
+        return stream;
+    opening->at.stack = runtime.calls != NULL ? frames_hash_from(caller) : 0;
+    atomic_store(&opening->at.place, caller.pc);
     return stream;
 }
 
@@ -127,10 +132,14 @@ _Static_assert(HOOKS == STREAM_HOOKS, "STREAM_HOOKS");
 static void *reals[STREAM_HOOKS];
 #define REAL(name) ((__typeof__(hook_##name) *)hook_real(&reals[AT_##name], #name))
 
+// At the frame pointer are the caller's, and what the hook returns to. They are read before the
+// frame may be given up for a last call.
 #define OPENING_HOOK(name, parameters, arguments)                                                  \
     static void *hook_##name parameters                                                            \
     {                                                                                              \
-        return opened(REAL(name) arguments, __builtin_return_address(0));                          \
+        const uint64_t *frame = __builtin_frame_address(0);                                        \
+        const struct frame_start caller = {frame[1], (uint64_t)(frame + 2), frame[0]};             \
+        return opened(REAL(name) arguments, caller);                                               \
     }
 OPENING_HOOK(fopen, (const char *a, const char *b), (a, b))
 OPENING_HOOK(fopen64, (const char *a, const char *b), (a, b))

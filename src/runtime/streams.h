@@ -23,9 +23,12 @@ bool streams_are_known(void); // some rule is about a function with a FILE
 bool stream_of(const struct call_frame *frame, const struct wire_traits *traits,
                uint64_t *ret_stream, uint32_t *ret_flags);
 int64_t stream_descriptor(uint64_t stream); // -1: it has none
-// Where the FILE was opened: a return address; of a standard stream its descriptor, 1 or 2; 0: not
-// known.
-uint64_t stream_opening(uint64_t stream);
+// Where a FILE was opened.
+struct stream_opening {
+    uint64_t place; // a return address; of a standard stream its descriptor, 1 or 2; 0: not known
+    uint64_t stack; // frames_hash(), if calls are recorded; or 0
+};
+struct stream_opening stream_opening(uint64_t stream);
 
 // What a real failure does to the FILE: sets its end or error indicator; loses what was buffered.
 #define STREAM_END   0x10u

@@ -32,21 +32,22 @@ static bool can_fail(const struct choosing *choosing, const struct recorded_call
     return (call->kinds >> WIRE_FD_FILE & 1) != 0;
 }
 
+// Nobody opens a standard stream: it belongs to the program.
 static bool is_wanted(const struct choosing *choosing, const struct recorded_call *call,
                       const struct recorded_site *site)
 {
     const struct choice_options *options = choosing->options;
-    return is_standard(site) && options->modules == NULL
-               ? choice_is_wanted_function(options, call->function)
-               : choice_is_wanted(options, call, site);
+    return is_standard(site) ? choice_is_wanted_function(options, call->function) &&
+                                   choice_is_wanted_module(options, call->program)
+                             : choice_is_wanted(options, call, site);
 }
 
 static struct error *put(struct choosing *choosing, const struct recorded_call *call,
-                         uint64_t occurrence, bool lasting, uint8_t round)
+                         uint64_t occurrence, bool lasting, uint8_t round, enum stage stage)
 {
     struct chosen chosen = {.recording = choosing->recording,
                             .call = (uint32_t)(call - choosing->recording->calls.items),
-                            .stage = STAGE_UNCHECKED,
+                            .stage = (uint8_t)stage,
                             .class = STAGE_UNCHECKED,
                             .round = round,
                             .need = REALISM_STREAM,
@@ -67,21 +68,30 @@ struct error *choosing_put_stream_write(struct choosing *choosing,
                                         const struct recorded_call *call)
 {
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
-    bool fresh;
+    bool fresh, first;
     if (choosing->followed != NULL || !is_wanted(choosing, call, site) ||
         !can_fail(choosing, call, site))
         return NULL;
-    TRY(map_add(&choosing->streams, key_of(call), &fresh));
+    TRY(map_add(&choosing->streams, hash_mix(key_of(call), call->stack), &fresh));
     if (!fresh)
         return NULL;
+    TRY(map_add(&choosing->streams, key_of(call), &first));
+    if (!first) // opened at the same place by way of other functions
+        return put(choosing, call, call->first, call->latest != call->first, 0, STAGE_STACK);
     if (call->latest == call->first) {
         TRY(map_add(&choosing->short_streams, key_of(call), NULL));
-        return put(choosing, call, call->first, false, 0);
+        return put(choosing, call, call->first, false, 0, STAGE_UNCHECKED);
     }
-    TRY(put(choosing, call, call->first, true, 0));
+    TRY(put(choosing, call, call->first, true, 0, STAGE_UNCHECKED));
     if (call->latest != 0)
-        TRY(put(choosing, call, call->latest, false, 1));
-    return put(choosing, call, call->first, false, 2);
+        TRY(put(choosing, call, call->latest, false, 1, STAGE_UNCHECKED));
+    return put(choosing, call, call->first, false, 2, STAGE_UNCHECKED);
+}
+
+bool choosing_calls_fail(const struct choosing *choosing)
+{
+    return choosing->options->paranoid ||
+           !choice_is_wanted_function(choosing->options, REALISM_STREAM_WRITE);
 }
 
 // With more output, the buffer of a stream that is written only when it is closed would have been
@@ -90,10 +100,6 @@ struct error *choosing_is_first_of_stream(struct choosing *choosing,
                                           const struct recorded_call *call, bool *ret_first)
 {
     *ret_first = false;
-    if (choosing->options->paranoid) {
-        *ret_first = true;
-        return NULL;
-    }
     if (call->stream == 0 || !map_has(&choosing->short_streams, key_of(call)))
         return NULL;
     return map_add(&choosing->streams, ~key_of(call), ret_first);

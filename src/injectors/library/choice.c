@@ -50,6 +50,12 @@ bool choice_is_wanted_function(const struct choice_options *options, const char 
            !matches(options->excluded, function);
 }
 
+bool choice_is_wanted_module(const struct choice_options *options, const char *path)
+{
+    return (options->modules == NULL || matches_module(options->modules, path)) &&
+           !matches_module(options->excluded, path);
+}
+
 bool choice_is_wanted(const struct choice_options *options, const struct recorded_call *call,
                       const struct recorded_site *site)
 {
@@ -57,9 +63,7 @@ bool choice_is_wanted(const struct choice_options *options, const struct recorde
         return false;
     if (!choice_is_wanted_function(options, call->function))
         return false;
-    if (options->modules != NULL && !matches_module(options->modules, site->module))
-        return false;
-    return !matches_module(options->excluded, site->module);
+    return choice_is_wanted_module(options, site->module);
 }
 
 // A program or library below the working directory belongs to the project under test. Make, the
@@ -116,8 +120,8 @@ static bool is_possible(const struct choosing *choosing, const struct recorded_c
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
     if (choosing->options->paranoid)
         return true;
-    if (error->need == REALISM_BELOW) // the fault is that of the write
-        return false;
+    if (error->need == REALISM_BELOW) // else the fault is that of the write
+        return choosing_calls_fail(choosing);
     if (error->need == REALISM_HANDLER && !map_has(&choosing->handlers, hash_text(call->program)))
         return false;
     if (choosing->followed == NULL &&
@@ -209,7 +213,7 @@ static struct error *put_words(struct choosing *choosing, const struct recorded_
         if (error.need == REALISM_STREAM) // real writes of the stream come first
             chosen.round += STREAM_ROUNDS;
         bool possible = is_possible(choosing, call, &error);
-        if (error.need == REALISM_STREAM)
+        if (error.need == REALISM_STREAM && !choosing_calls_fail(choosing))
             TRY(choosing_is_first_of_stream(choosing, call, &possible));
         if (!possible)
             continue;

@@ -72,6 +72,9 @@ bool choosing_is_outside(const struct choosing *choosing, const struct recorded_
 // Chooses the faults of a stream, from the writes below it.
 _must_check_ struct error *choosing_put_stream_write(struct choosing *choosing,
                                                      const struct recorded_call *call);
+// Whether calls into a stream's buffer fail by themselves: all errors are wanted, or functions that
+// the user names.
+bool choosing_calls_fail(const struct choosing *choosing);
 // Whether this call, into a stream's buffer, gets the fault that stands for all such calls.
 _must_check_ struct error *choosing_is_first_of_stream(struct choosing *choosing,
                                                        const struct recorded_call *call,

@@ -150,15 +150,21 @@ static struct error *take_worse_basis(const char *first, enum store_basis *basis
 }
 
 // A fault that lasts is one of the stream, and not of all that are written later: the descriptor
-// tells. Where streams with several descriptors were opened at one place, the disk is full for all.
+// tells, and the last write, since a later stream may have the same one. Where streams with several
+// descriptors were opened at one place, the disk is full for all.
 static void put_stream_condition(const struct recorded_call *call, bool lasting,
                                  char condition[REALISM_CONDITION_SIZE])
 {
+    bool one = (call->kinds & WIRE_KIND_SEVERAL) == 0;
+    int size = 0;
     condition[0] = '\0';
-    if ((call->kinds & WIRE_KIND_SEVERAL) == 0)
-        snprintf(condition, REALISM_CONDITION_SIZE, "fd(1) == %u", call->descriptor);
+    if (one)
+        size = snprintf(condition, REALISM_CONDITION_SIZE, "fd(1) == %u", call->descriptor);
     else if (lasting)
-        snprintf(condition, REALISM_CONDITION_SIZE, "fd(1).file");
+        size = snprintf(condition, REALISM_CONDITION_SIZE, "fd(1).file");
+    if (lasting && call->latest != 0)
+        snprintf(condition + size, REALISM_CONDITION_SIZE - (size_t)size, " and count <= %llu",
+                 (unsigned long long)call->latest);
 }
 
 static struct error *emit(struct choosing *choosing, const struct chosen *chosen,
