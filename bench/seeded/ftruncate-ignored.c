@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Overwrites a file in place, and cuts it off last: what cannot be written leaves it as it was. What
-// was longer before stays behind.
+// Overwrites a file in place, and cuts it off last: what cannot be written leaves it as it was.
+// What was longer before stays behind.
 #include "common.h"
 
 #include <fcntl.h>

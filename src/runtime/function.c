@@ -369,10 +369,9 @@ static struct function *function_new(const char *name, const struct module *libr
     function->library = library;
     function->rules = rules;
     function->rule_count = all.count;
-    function->traits =
-        has_actions(function) || (runtime.calls != NULL && streams_are_known())
-            ? wire_traits_find(name)
-            : NULL;
+    function->traits = has_actions(function) || (runtime.calls != NULL && streams_are_known())
+                           ? wire_traits_find(name)
+                           : NULL;
     function->pattern = all.pattern;
     function->pending = 1;
     if (!classify(function))

@@ -10,8 +10,8 @@
 #include "runtime/identity.h"
 #include "runtime/module.h"
 #include "runtime/runtime.h"
-#include "runtime/streams.h"
 #include "runtime/signals.h"
+#include "runtime/streams.h"
 #include "runtime/system.h"
 #include "runtime/unwind.h"
 

@@ -203,7 +203,8 @@ const struct trigger_kind trigger_path = {
             .syntax = "path(N) ~ \"GLOB\", path(N) == \"TEXT\"",
             .summary = "which file argument N is about",
             .description =
-                "Argument N is a path, or a descriptor or a FILE: then the path it is open on. A relative "
+                "Argument N is a path, or a descriptor or a FILE: then the path it is open on. A "
+                "relative "
                 "path matches as it stands and made absolute. Which of the two it is, is known for "
                 "common functions; of others it is taken for a path.",
             .example = "read=-1/EIO when path(1) ~ \"/etc/*.conf\"",

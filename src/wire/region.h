@@ -453,7 +453,7 @@ struct wire_calls {
         uint64_t first, last; // occurrence numbers; the last is kept for writes of streams only
         uint64_t stream;      // a frame: where the FILE of the calls was opened (in an unknown
                               // module 1 or 2: a standard stream); 0: none, or not known
-    } rows[WIRE_CALLS]; // a process has some next to each other; a key may stand in several
+    } rows[WIRE_CALLS];       // a process has some next to each other; a key may stand in several
 };
 
 // Tells two builds of a module apart without opening the file: a hash over its program headers.

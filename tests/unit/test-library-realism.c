@@ -164,15 +164,14 @@ static void test_streams(void **state)
     for (size_t i = 0; i < realism_count(); i++) {
         const struct realism *row = realism_at(i);
         const struct wire_traits *traits = wire_traits_find(row->name);
-        bool reads = traits != NULL &&
-                     (traits->flags & (WIRE_TRAIT_END_IS_0 | WIRE_TRAIT_END_IS_EOF)) != 0;
+        bool reads =
+            traits != NULL && (traits->flags & (WIRE_TRAIT_END_IS_0 | WIRE_TRAIT_END_IS_EOF)) != 0;
         const char *list = row->errors;
         struct realism_error error;
         bool buffered = wire_traits_stream(traits) != 0 && !reads &&
                         strcmp(row->name, REALISM_STREAM_WRITE) != 0;
         while (realism_next(&list, &error))
-            assert_int_equal(error.need == REALISM_STREAM || error.need == REALISM_BELOW,
-                             buffered);
+            assert_int_equal(error.need == REALISM_STREAM || error.need == REALISM_BELOW, buffered);
     }
     assert_true(realism_happens(REALISM_STREAM_WRITE));
 }
@@ -180,12 +179,9 @@ static void test_streams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_conditions),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_table), cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_names), cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_words), cmocka_unit_test(test_streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,12 +54,14 @@ int main(void)
     check(!ferror(report));
     check(fclose(report) == 0);
     FILE *note = fopen("note", "a"); // small: written when it is closed
-    if (note != NULL) {
-        fputs("done", note);
-        putc('\n', note);
-        check(!ferror(note));
-        check(fclose(note) == 0);
+    if (note == NULL) {
+        perror("note");
+        return 1;
     }
+    fputs("done", note);
+    putc('\n', note);
+    check(!ferror(note));
+    check(fclose(note) == 0);
     printf("%d entries", 500);
     putchar('\n');
     check(fflush(stdout) == 0 && !ferror(stdout));

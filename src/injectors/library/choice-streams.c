@@ -64,8 +64,7 @@ static struct error *put(struct choosing *choosing, const struct recorded_call *
 
 // The disk is full from the first write on; it is full at the last one, which fclose() or exit()
 // makes; one write fails and later ones do not, so that a piece is missing in the middle.
-struct error *choosing_put_stream_write(struct choosing *choosing,
-                                        const struct recorded_call *call)
+struct error *choosing_put_stream_write(struct choosing *choosing, const struct recorded_call *call)
 {
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
     bool fresh, first;

@@ -50,9 +50,9 @@ struct choosing {
     bool has_project;                     // some calls come from below the directory
     struct map project;                   // programs that make such calls
     const struct analysis *analysis;
-    struct map seen;              // sites and stacks that have an action
-    struct map handlers, sockets; // programs that have signal handlers, sockets
-    struct map in_all_runs;       // calls that all runs made, see recording_index()
+    struct map seen;                   // sites and stacks that have an action
+    struct map handlers, sockets;      // programs that have signal handlers, sockets
+    struct map in_all_runs;            // calls that all runs made, see recording_index()
     struct map streams, short_streams; // that have faults; of these, that are written once
     // For second faults: the followed shots, and the places that reference runs call from.
     const struct choice_followed *followed;

@@ -128,7 +128,8 @@ static uint64_t content_of(const struct choosing *choosing, const struct chosen 
     const struct recorded_call *call = &chosen->recording->calls.items[chosen->call];
     struct analysed found = analysis_find(
         choosing->analysis, &chosen->recording->sites.items[call->site], call->function);
-    if (found.site == NULL || chosen->stage == STAGE_STACK || chosen->occurrence != 0 || choosing->followed != NULL)
+    if (found.site == NULL || chosen->stage == STAGE_STACK || chosen->occurrence != 0 ||
+        choosing->followed != NULL)
         return 0;
     char words[256];
     int size = snprintf(words, sizeof words, "%016llx %s %s %s %d %s",

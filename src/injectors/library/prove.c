@@ -129,8 +129,7 @@ static struct error *prover_begin(const struct proof_subject *subject, void **re
 // "FUNCTION=ACTION when inside and match == N": the need comes last, since `match` counts what
 // everything before it holds for.
 static struct error *put_inside(struct buffer *text, const char *function, const char *action,
-                                bool onwards, uint64_t number,
-                                const struct realism_error *error)
+                                bool onwards, uint64_t number, const struct realism_error *error)
 {
     const struct scenario_rule_view rule = {
         .function = function, .action = action, .condition = ""};

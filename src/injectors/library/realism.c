@@ -277,8 +277,8 @@ static const struct {
     {"accept4", WAITS},
     {"chdir", NOT_HERE}, // everybody may enter these
     {"connect", WAITS},
-    {"epoll_ctl", "arg(2) == 1"},    // what is watched is added
-    {"epoll_pwait", "arg(4) != 0"},  // the time to wait
+    {"epoll_ctl", "arg(2) == 1"},   // what is watched is added
+    {"epoll_pwait", "arg(4) != 0"}, // the time to wait
     {"epoll_wait", "arg(4) != 0"},
     {"fallocate", "arg(2) & 2 == 0"}, // no hole is made
     {"flock", "arg(2) & 4 == 0"},
@@ -440,8 +440,8 @@ bool realism_put_condition(const struct realism *row, const struct realism_error
     char test[24] = "";
     if (tested)
         snprintf(test, sizeof test, "fd(%u).%s", descriptor, realism_test(error->need));
-    snprintf(condition, REALISM_CONDITION_SIZE, "%s%s%s", test, tested && own != NULL ? " and " : "",
-             own != NULL ? own : "");
+    snprintf(condition, REALISM_CONDITION_SIZE, "%s%s%s", test,
+             tested && own != NULL ? " and " : "", own != NULL ? own : "");
     return condition[0] != '\0';
 }
 

@@ -10,12 +10,12 @@
 // What an error needs to be possible.
 enum realism_need {
     REALISM_NOTHING,
-    REALISM_FILE,      // the descriptor is a file
-    REALISM_SOCKET,    // it is a socket
-    REALISM_PIPE,      // it is a pipe
-    REALISM_HANDLER,   // the program has signal handlers; they may not restart calls
-    REALISM_STREAM,    // the buffer of its stream is full, and cannot be written
-    REALISM_BELOW,     // it writes the buffer of its stream, and that fails
+    REALISM_FILE,    // the descriptor is a file
+    REALISM_SOCKET,  // it is a socket
+    REALISM_PIPE,    // it is a pipe
+    REALISM_HANDLER, // the program has signal handlers; they may not restart calls
+    REALISM_STREAM,  // the buffer of its stream is full, and cannot be written
+    REALISM_BELOW,   // it writes the buffer of its stream, and that fails
 };
 #define REALISM_NEEDS (REALISM_BELOW + 1)
 
@@ -25,8 +25,8 @@ enum realism_need {
 struct realism {
     const char *name;   // without the prefixes and suffixes of glibc's headers
     const char *result; // of a failure, as in rules; "errno": it returns the error itself
-    // Words "[NEED:][if:][lasting:]ERRNO", the most typical first. "-": errno is not set. "short": the
-    // call transfers only a part. A lasting error also fails when the call is tried again.
+    // Words "[NEED:][if:][lasting:]ERRNO", the most typical first. "-": errno is not set. "short":
+    // the call transfers only a part. A lasting error also fails when the call is tried again.
     // "if": the condition of the row must hold.
     const char *errors; // that really happen; "" if none does
     const char *rare;   // that are possible, but mean misuse or a broken system

@@ -61,8 +61,8 @@ static struct error *put_stream_write(const char *fault, const struct injection 
     struct frame_text frame = {0};
     TRY(buffer_printf(text, "writing %s", standard != NULL ? standard : "a stream"));
     if (opening != NULL && frame_text_next(&opening, &frame)) {
-        const char *slash = frame.place.size != 0 ? memrchr(frame.place.text, '/', frame.place.size)
-                                                  : NULL;
+        const char *slash =
+            frame.place.size != 0 ? memrchr(frame.place.text, '/', frame.place.size) : NULL;
         const char *place = slash != NULL ? slash + 1 : frame.place.text;
         size_t size = (size_t)(frame.place.text + frame.place.size - place);
         if (frame.place.size != 0)

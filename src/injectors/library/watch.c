@@ -57,8 +57,7 @@ static bool depends_on_kind(const struct recorded_call *call)
 // What was seen at a place: an enum realism_need, or that the condition of the row held.
 #define CONDITION REALISM_NEEDS
 
-static uint64_t key_of(const struct recorded_site *site, const char *function,
-                       unsigned what)
+static uint64_t key_of(const struct recorded_site *site, const char *function, unsigned what)
 {
     return hash_mix(hash_mix(hash_text(function), choice_place(site)), what);
 }
