@@ -263,9 +263,8 @@ const struct realism *realism_at(size_t index)
 }
 
 // What the errors with "if" depend on. Constants are numbers: rules know no EPOLL_CTL_ADD. A call
-// that does not wait is not interrupted, and files of a disk are not waited for.
+// that does not wait is not interrupted. Files may be waited for: they may be far away.
 #define WAITS       "not fd(1).nonblocking"
-#define WAITS_LONG  "not fd(1).nonblocking and not fd(1).file"
 #define NOT_NULL(n) "arg(" n ") != \"/dev/null\""
 #define NOT_HERE    "arg(1) != \"/\" and arg(1) != \".\""
 #define CREATES(n)  "arg(" n ") & 512 != 0"
@@ -292,8 +291,8 @@ static const struct {
     {"openat", NOT_NULL("2")},
     {"poll", "arg(3) != 0"},
     {"pthread_setspecific", "arg(1) >= 32 and arg(2) != 0"}, // the first keys have room everywhere
-    {"read", WAITS_LONG},
-    {"readv", WAITS_LONG},
+    {"read", WAITS},
+    {"readv", WAITS},
     {"recv", WAITS},
     {"recvfrom", WAITS},
     {"recvmsg", WAITS},
@@ -307,8 +306,8 @@ static const struct {
     {"wait4", MAY_HANG("3")},
     {"waitid", MAY_HANG("4")},
     {"waitpid", MAY_HANG("3")},
-    {"write", WAITS_LONG},
-    {"writev", WAITS_LONG},
+    {"write", WAITS},
+    {"writev", WAITS},
 };
 
 const char *realism_condition(const struct realism *row)
