@@ -68,8 +68,8 @@ struct error *choosing_put_stream_write(struct choosing *choosing, const struct 
 {
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
     bool fresh, first;
-    if (choosing->followed != NULL || !is_wanted(choosing, call, site) ||
-        !can_fail(choosing, call, site))
+    if (choosing->recording != &choosing->plan->recording || !call->in_all_runs ||
+        !is_wanted(choosing, call, site) || !can_fail(choosing, call, site))
         return NULL;
     TRY(map_add(&choosing->streams, hash_mix(key_of(call), call->stack), &fresh));
     if (!fresh)
