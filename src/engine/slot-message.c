@@ -75,12 +75,13 @@ static struct error *put_injection(struct buffer *out, const struct injection *i
 {
     const char *const texts[] = {injection->fault, injection->function, injection->module,
                                  injection->file,  injection->symbol,   injection->program,
-                                 injection->stack, injection->library};
+                                 injection->stack, injection->library,  injection->stream};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         TRY(put_text(out, texts[i]));
     TRY(put_u64(out, injection->offset));
     TRY(put_u64(out, injection->occurrence));
     TRY(put_u32(out, injection->line));
+    TRY(put_u32(out, injection->standard_stream));
     TRY(put_u32(out, injection->rule));
     TRY(put_u32(out, injection->process));
     TRY(put_u32(out, injection->thread));
@@ -245,12 +246,13 @@ static void get_injection(struct cursor *cursor, struct injection *injection)
 {
     char **const texts[] = {&injection->fault, &injection->function, &injection->module,
                             &injection->file,  &injection->symbol,   &injection->program,
-                            &injection->stack, &injection->library};
+                            &injection->stack, &injection->library,  &injection->stream};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = get_text(cursor);
     injection->offset = cursor_u64(cursor);
     injection->occurrence = cursor_u64(cursor);
     injection->line = cursor_u32(cursor);
+    injection->standard_stream = cursor_u32(cursor);
     injection->rule = cursor_u32(cursor);
     injection->process = cursor_u32(cursor);
     injection->thread = cursor_u32(cursor);

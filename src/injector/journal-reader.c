@@ -11,6 +11,8 @@
 #include "trial/escaped.h"
 #include "trial/runtime-blame.h"
 #include "trial/runtime-session.h"
+#include "wire/names.h"
+#include "wire/traits.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -214,14 +216,66 @@ static struct error *put_fault(const struct scenario *scenario, const struct wir
     return NULL;
 }
 
+static bool is_stream_write(const struct wire_record *record)
+{
+    char name[WIRE_FUNCTION_NAME + 1] = "";
+    memcpy(name, record->function, WIRE_FUNCTION_NAME);
+    const struct wire_traits *traits = wire_traits_find(name);
+    return traits != NULL && (traits->flags & WIRE_TRAIT_STREAM_WRITE) != 0;
+}
+
+// The frame that the injection is blamed on, or the number of frames. The C library calls the write
+// below a stream, on behalf of whoever fills or closes the stream; or at the end of the program,
+// where nobody does.
+static unsigned site_of(const struct wire_view *view, const struct wire_record *record)
+{
+    unsigned count = record->frame_count < WIRE_FRAMES ? record->frame_count : WIRE_FRAMES;
+    char storage[WIRE_MODULE_PATH + 1];
+    if (!is_stream_write(record))
+        return 0;
+    for (unsigned i = 0; i + 1 < count; i++) {
+        const char *module =
+            journal_reader_module(view, WIRE_FRAME_MODULE(record->frames[i]), storage);
+        if (module != NULL && !wire_is_system(file_base_name(module)))
+            return i;
+    }
+    return count;
+}
+
+// Only where writing fails: what fails to be read is known by the call that reads.
+static struct error *describe_stream(struct journal_reader *reader, const struct wire_view *view,
+                                     const struct wire_record *record, struct injection *injection)
+{
+    char name[WIRE_FUNCTION_NAME + 1] = "", storage[WIRE_MODULE_PATH + 1];
+    memcpy(name, record->function, WIRE_FUNCTION_NAME);
+    const struct wire_traits *traits = wire_traits_find(name);
+    const uint32_t reads = WIRE_TRAIT_END_IS_0 | WIRE_TRAIT_END_IS_EOF;
+    const uint64_t error = 2; // standard error's descriptor
+    uint64_t offset = WIRE_FRAME_OFFSET(record->stream);
+    if (traits == NULL || (traits->flags & reads) != 0 || record->stream == 0 ||
+        (record->actions & WIRE_ERRNO) == 0)
+        return NULL;
+    const char *module = journal_reader_module(view, WIRE_FRAME_MODULE(record->stream), storage);
+    if (module == NULL) {
+        injection->standard_stream = offset <= error ? (uint32_t)offset : 0;
+        return NULL;
+    }
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(journal_reader_put_frame(reader, module, offset, true, false, &text));
+    injection->stream = TAKE(text.data);
+    return NULL;
+}
+
 static struct error *describe_site(struct journal_reader *reader, const struct wire_view *view,
                                    const struct wire_record *record, struct injection *injection)
 {
     char storage[WIRE_MODULE_PATH + 1];
-    if (record->frame_count == 0)
+    unsigned at = site_of(view, record);
+    if (at >= record->frame_count || at >= WIRE_FRAMES)
         return NULL;
-    const char *module = journal_reader_module(view, WIRE_FRAME_MODULE(record->frames[0]), storage);
-    injection->offset = WIRE_FRAME_OFFSET(record->frames[0]);
+    const char *module =
+        journal_reader_module(view, WIRE_FRAME_MODULE(record->frames[at]), storage);
+    injection->offset = WIRE_FRAME_OFFSET(record->frames[at]);
     if (module == NULL)
         return NULL;
     struct journal_reader_place place = journal_reader_find(reader, module, injection->offset - 1);
@@ -255,6 +309,7 @@ static struct error *add_injection(struct journal_reader *reader, const struct w
     injection->observed = (record->actions & WIRE_OBSERVE) != 0;
     observation->observed.began |= injection->observed;
     TRY(describe_site(reader, view, record, injection));
+    TRY(describe_stream(reader, view, record, injection));
     _cleanup_(buffer_deinit) struct buffer stack = {0};
     TRY(put_stack(reader, view, record, false, &stack));
     injection->stack = TAKE(stack.data);

@@ -8,7 +8,7 @@ static void injection_deinit(struct injection *injection)
 {
     char *const texts[] = {injection->fault, injection->function, injection->module,
                            injection->file,  injection->symbol,   injection->program,
-                           injection->stack, injection->library};
+                           injection->stack, injection->library,  injection->stream};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
 }

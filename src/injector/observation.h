@@ -14,6 +14,10 @@
 struct injection { // one activation
     char *fault, *function, *module, *file, *symbol, *program, *stack;
     char *library; // path of the file that defines the function, or NULL
+    // The stream (FILE) whose writing failed: a frame, where it was opened; or the descriptor of
+    // standard output or error. NULL and 0: it is not known, or there is none.
+    char *stream;
+    uint32_t standard_stream;
     uint64_t offset, occurrence;
     unsigned line;
     int error;     // the errno that was injected, or 0; known where the run is observed

@@ -37,6 +37,12 @@ struct error *verdict_draft_put_stderr(struct verdict_draft *draft)
 
 struct error *verdict_draft_put_site(struct buffer *buffer, const struct injection *injection)
 {
+    // Whichever call fills, flushes or closes a stream: what cannot be written is the same.
+    if (injection->stream != NULL)
+        return buffer_printf(buffer, "stream of %s", injection->stream);
+    if (injection->standard_stream != 0)
+        return buffer_printf(buffer, "stream %u of %s", injection->standard_stream,
+                             injection->program != NULL ? injection->program : "?");
     TRY(buffer_printf(buffer, "%s",
                       injection->function != NULL ? injection->function
                       : injection->fault != NULL  ? injection->fault

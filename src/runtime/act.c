@@ -10,7 +10,7 @@
 #include "runtime/identity.h"
 #include "runtime/journal.h"
 #include "runtime/runtime.h"
-#include "runtime/symbol.h"
+#include "runtime/streams.h"
 #include "runtime/system.h"
 
 #include <errno.h>
@@ -18,13 +18,6 @@
 #include <linux/stat.h>
 #include <sys/socket.h>
 #include <time.h>
-
-// glibc's FILE begins with a word of flags; pointers follow.
-#define STREAM_MAGIC         0xfbad0000u
-#define STREAM_END           0x10u
-#define STREAM_ERROR         0x20u
-#define STREAM_WRITE_BASE    4 // in words
-#define STREAM_WRITE_POINTER 5
 
 static uint64_t short_count(const struct wire_rule *rule, uint64_t asked)
 {
@@ -83,59 +76,26 @@ static uint32_t stream_action(const struct wire_traits *traits, const struct wir
     return 0;
 }
 
-static bool is_stream(const uint32_t *place, uint32_t *ret_flags)
-{
-    return place != NULL && system_peek(place, ret_flags, sizeof *ret_flags) &&
-           (*ret_flags & 0xffff0000u) == STREAM_MAGIC;
-}
-
-static bool stream_flags(const struct call_frame *frame, const struct wire_traits *traits,
-                         uint32_t **ret_place, uint32_t *ret_flags)
-{
-    if (traits->stream >= WIRE_TRAITS_STDIN) {
-        const char *name = traits->stream == WIRE_TRAITS_STDIN ? "stdin" : "stdout";
-        const void *variable = symbol_find_at_start((struct symbol_query){.name = name});
-        if (variable == NULL || !system_peek(variable, ret_place, sizeof *ret_place))
-            return false;
-    } else if (traits->stream <= WIRE_ARGUMENTS) {
-        *ret_place = (uint32_t *)frame->arguments[traits->stream - 1];
-    } else {
-        return false;
-    }
-    return is_stream(*ret_place, ret_flags);
-}
-
-// A stream that cannot be written when it is closed loses what it has buffered.
-static void lose_buffer(const struct call_frame *frame)
-{
-    uint64_t *stream = (uint64_t *)frame->arguments[0];
-    uint64_t first;
-    uint32_t flags;
-    if (is_stream((const uint32_t *)stream, &flags) &&
-        system_peek(&stream[STREAM_WRITE_BASE], &first, sizeof first))
-        system_poke(&stream[STREAM_WRITE_POINTER], &first, sizeof first);
-}
-
 // Touches only what is surely a stream of glibc.
 static void mark_stream(const struct call_frame *frame, const struct wire_traits *traits,
                         uint32_t action)
 {
-    uint32_t *place, flags;
-    if (!stream_flags(frame, traits, &place, &flags))
-        return;
-    flags |= action == WIRE_STREAM_ERROR ? STREAM_ERROR : STREAM_END;
-    system_poke(place, &flags, 1);
+    uint64_t stream;
+    uint32_t flags;
+    if (stream_of(frame, traits, &stream, &flags))
+        stream_mark(stream, flags, action == WIRE_STREAM_ERROR ? STREAM_ERROR : STREAM_END);
 }
 
 // The actions as the journal shows them.
 static uint32_t effective_actions(const struct call *call, const struct wire_rule *rule)
 {
     const struct wire_traits *traits = call->function->traits;
-    uint32_t actions = rule->actions & ~(uint32_t)(WIRE_PERFORMED | WIRE_SKIPPED), flags, *place;
+    uint32_t actions = rule->actions & ~(uint32_t)(WIRE_PERFORMED | WIRE_SKIPPED), flags;
+    uint64_t place;
     if (is_performed(call->function, rule))
         actions |= WIRE_PERFORMED;
     uint32_t stream = stream_action(traits, rule);
-    if (stream != 0 && stream_flags(call->frame, traits, &place, &flags))
+    if (stream != 0 && stream_of(call->frame, traits, &place, &flags))
         actions |= stream;
     return actions;
 }
@@ -304,7 +264,7 @@ enum decision act(const struct call *call, uint32_t number)
         return finish(frame, call->function, rule);
     if ((rule->actions & WIRE_ERRNO) != 0 && call->function->traits != NULL &&
         (call->function->traits->flags & WIRE_TRAIT_DROPS_BUFFER) != 0)
-        lose_buffer(frame);
+        stream_lose_buffer(frame->arguments[0]); // it could not be written
     frame->slot |= stack_words(frame) << FRAME_WORDS_SHIFT | (uint64_t)number << FRAME_RULE_SHIFT;
     return DECIDE_PERFORM;
 }

@@ -10,6 +10,7 @@
 #include "runtime/journal.h"
 #include "runtime/module.h"
 #include "runtime/runtime.h"
+#include "runtime/streams.h"
 #include "runtime/symbol.h"
 #include "runtime/system.h"
 #include "wire/names.h"
@@ -78,7 +79,7 @@ static bool open_sealed(const struct module *module)
 }
 
 // A place may be in a page that must not be written: text relocations.
-static void write_place(const struct module *module, void **place, void *value)
+void bind_write(const struct module *module, void **place, void *value)
 {
     uint32_t flags = place_flags(module, place);
     if ((uintptr_t)place - module->relro_low < module->relro_high - module->relro_low &&
@@ -220,7 +221,7 @@ static void bind_import(struct module *module, struct import *import, enum slot_
         cache_knows_targets(module))
         import->what &= ~(3u << IMPORT_WANTED);
     if (replacement != NULL)
-        write_place(module, place, replacement);
+        bind_write(module, place, replacement);
 }
 
 // Looks at all imports and puts those of interest into the cache. Not if the module was bound
@@ -262,6 +263,7 @@ void bind_module(struct module *module)
     }
     if (imports == NULL)
         bind_anew(module);
+    stream_write_bind(module);
     if (opened)
         SYSTEM_3(__NR_mprotect, module->relro_low, module->relro_high - module->relro_low,
                  PROT_READ);

@@ -85,6 +85,14 @@ uint32_t descriptor_kind(int64_t descriptor)
     }
 }
 
+uint64_t descriptor_inode(int64_t descriptor)
+{
+    struct statx status;
+    return system_failed(SYSTEM_6(__NR_statx, descriptor, "", AT_EMPTY_PATH, STATX_INO, &status, 0))
+               ? 0
+               : status.stx_ino;
+}
+
 bool descriptor_is(uint16_t test, int64_t descriptor)
 {
     char terminal[64];

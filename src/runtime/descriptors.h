@@ -21,6 +21,7 @@ void descriptors_note_unshare(void);    // threads may have descriptors of their
 
 // What it is open on: an enum wire_fd_test; WIRE_NONE: something else, or it is not open.
 uint32_t descriptor_kind(int64_t descriptor);
+uint64_t descriptor_inode(int64_t descriptor); // 0: it is not open
 bool descriptor_is(uint16_t test, int64_t descriptor);
 // Whether the path that it is open on matches a string of the plan.
 bool descriptor_has_path(const struct wire_instruction *instruction, int64_t descriptor);

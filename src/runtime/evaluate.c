@@ -10,6 +10,7 @@
 #include "runtime/module.h"
 #include "runtime/runtime.h"
 #include "runtime/stack.h"
+#include "runtime/streams.h"
 #include "runtime/system.h"
 #include "runtime/unwind.h"
 
@@ -206,6 +207,9 @@ __attribute__((noinline)) static bool unary(const struct wire_instruction *instr
         return true;
     case WIRE_OP_FD_PATH:
         *top = descriptor_has_path(instruction, *top);
+        return true;
+    case WIRE_OP_STREAM:
+        *top = stream_descriptor((uint64_t)*top);
         return true;
     case WIRE_OP_PATH:
         *top = path_matches(instruction, *top);

@@ -10,6 +10,7 @@
 #include "runtime/module.h"
 #include "runtime/rows.h"
 #include "runtime/runtime.h"
+#include "runtime/streams.h"
 #include "runtime/system.h"
 #include "wire/names.h"
 
@@ -82,6 +83,13 @@ enum wanted function_wanted(const char *name)
     enum wanted wanted = WANTED_NOT;
     patterns_named(name, note_wanted, &wanted);
     return wanted;
+}
+
+bool function_is_named(const char *name)
+{
+    enum wanted wanted = WANTED_NOT;
+    patterns_exact(name, 0, note_wanted, &wanted);
+    return wanted == WANTED;
 }
 
 // Functions: the rules of all patterns that take a function, in the user's order.
@@ -361,7 +369,9 @@ static struct function *function_new(const char *name, const struct module *libr
     function->library = library;
     function->rules = rules;
     function->rule_count = all.count;
-    function->traits = has_actions(function) ? wire_traits_find(name) : NULL;
+    function->traits = has_actions(function) || (runtime.calls != NULL && streams_are_known())
+                           ? wire_traits_find(name)
+                           : NULL;
     function->pattern = all.pattern;
     function->pending = 1;
     if (!classify(function))

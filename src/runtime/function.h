@@ -63,6 +63,7 @@ enum wanted {
     WANTED,
 };
 enum wanted function_wanted(const char *name); // by a pattern of the plan
+bool function_is_named(const char *name);      // likewise, which is no glob
 
 // The one of that name that a module defines, with its rules. NULL: no pattern takes it, or there
 // is no memory.

@@ -15,6 +15,7 @@
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
 #include "runtime/slots.h"
+#include "runtime/streams.h"
 #include "runtime/symbol.h"
 #include "runtime/system.h"
 
@@ -329,6 +330,8 @@ void hook_prepare(void)
     filter_add(heap_hooks, HEAP_HOOKS);
     if (descriptors_are_known())
         filter_add(descriptor_hooks, DESCRIPTOR_HOOKS);
+    if (streams_are_known())
+        filter_add(stream_hooks, STREAM_HOOKS);
 }
 
 const struct hook *hook_find(const char *name)
@@ -355,5 +358,7 @@ const struct hook *hook_find(const char *name)
         hook = find_in(heap_hooks, HEAP_HOOKS, name);
     if (hook == NULL && descriptors_are_known())
         hook = find_in(descriptor_hooks, DESCRIPTOR_HOOKS, name);
+    if (hook == NULL && streams_are_known())
+        hook = find_in(stream_hooks, STREAM_HOOKS, name);
     return hook;
 }

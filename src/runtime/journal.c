@@ -11,6 +11,7 @@
 #include "runtime/module.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
+#include "runtime/streams.h"
 #include "runtime/system.h"
 #include "runtime/unwind.h"
 
@@ -132,6 +133,16 @@ static void capture_strings(struct wire_record *record, const struct call *call)
                              WIRE_CAPTURED_SIZE);
 }
 
+static uint64_t opening_of(const struct call *call)
+{
+    uint64_t stream;
+    uint32_t flags;
+    if (!stream_of(call->frame, call->function->traits, &stream, &flags))
+        return 0;
+    uint64_t place = stream_opening(stream).place;
+    return place != 0 ? journal_frame(place) : 0;
+}
+
 void journal_injection(const struct call *call, uint32_t rule, uint32_t actions,
                        uint64_t short_value)
 {
@@ -149,6 +160,7 @@ void journal_injection(const struct call *call, uint32_t rule, uint32_t actions,
     record->value[0] = (r->actions & WIRE_SHORT) != 0 ? short_value : r->value[0];
     record->value[1] = r->value[1];
     record->occurrence = call->occurrence;
+    record->stream = opening_of(call);
     memcpy(record->arguments, call->frame->arguments, sizeof record->arguments);
     text_copy(record->function, sizeof record->function, call->function->name);
     capture_strings(record, call);

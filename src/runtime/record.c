@@ -20,6 +20,7 @@
 #include "runtime/module.h"
 #include "runtime/rows.h"
 #include "runtime/runtime.h"
+#include "runtime/streams.h"
 #include "runtime/system.h"
 #include "runtime/unwind.h"
 
@@ -197,8 +198,16 @@ bool record_by_site(void)
            (runtime.region->options & (WIRE_RECORD_STACKS | WIRE_RECORD_INSIDE)) == 0;
 }
 
+// Such calls are told apart by the stream, not by the place in the C library that makes them.
+static bool writes_stream(const struct function *function)
+{
+    return function->traits != NULL && (function->traits->flags & WIRE_TRAIT_STREAM_WRITE) != 0;
+}
+
 bool record_is_all(const struct function *function)
 {
+    if (writes_stream(function))
+        return false;
     for (uint32_t i = 0; i < function->rule_count; i++)
         if (runtime.rules[function->rules[i]].actions != 0)
             return false;
@@ -340,8 +349,10 @@ static struct record_table *table_grow(struct record_table *old, uint32_t *entri
     return table;
 }
 
-// The stack of a call; a count of 0 where stacks are not told apart.
+// The place of a call, and its stack; a count of 0 where stacks are not told apart.
 struct stack {
+    uint64_t place; // what the call returns to, or where its stream was opened
+    uint64_t hash;  // without frames: of a stack that is told apart all the same, or 0
     uint32_t count;
     uint64_t pcs[WIRE_FRAMES];
 };
@@ -360,7 +371,6 @@ static uint64_t stack_key(const struct stack *stack, uint64_t slot)
 static uint64_t *new_count(struct record_table *table, const struct call *call,
                            const struct stack *stack)
 {
-    const struct call_frame *frame = call->frame;
     uint32_t process = process_row(), function = function_row(call->function);
     if (process == NO_ROOM || function == NO_ROOM)
         return NULL;
@@ -371,8 +381,8 @@ static uint64_t *new_count(struct record_table *table, const struct call *call,
     row->state = WIRE_RECORD_OPEN;
     row->process = process - 1;
     row->function = function - 1;
-    row->site = journal_frame(frame->return_address);
-    row->stack = stack->count != 0 ? frames_hash(stack->pcs, stack->count) : 0;
+    row->site = journal_frame(stack->place);
+    row->stack = stack->count != 0 ? frames_hash(stack->pcs, stack->count) : stack->hash;
     row->first = call->occurrence;
     row->count = 1;
     atomic_store(&row->state, WIRE_RECORD_COMPLETE);
@@ -407,6 +417,7 @@ static uint64_t *count_call(const struct call *call, const struct stack *stack, 
 __attribute__((noinline)) static uint64_t *count_stack(const struct call *call)
 {
     struct stack stack;
+    stack.place = call->frame->return_address;
     stack.count = stack_collect(call, stack.pcs);
     return count_call(call, &stack, stack_key(&stack, call->frame->slot));
 }
@@ -439,7 +450,9 @@ static uint64_t *record_stack(const struct call *call)
 
 static uint64_t *record_site(const struct call *call)
 {
-    static const struct stack none;
+    struct stack none;
+    none.place = call->frame->return_address;
+    none.hash = none.count = 0;
     return count_call(call, &none,
                       call->frame->return_address | call->frame->slot << RECORD_SLOT_SHIFT);
 }
@@ -484,6 +497,8 @@ static void record_kind(struct wire_call *row, uint64_t descriptor)
         return;
     uint32_t kind = descriptor_kind((int32_t)descriptor);
     uint32_t found = WIRE_KIND_LOOKED | (kind != WIRE_NONE ? 1u << kind : 0);
+    if ((row->kinds & WIRE_KIND_LOOKED) != 0 && row->descriptor != (uint16_t)descriptor)
+        found |= WIRE_KIND_SEVERAL;
     row->descriptor = (uint16_t)descriptor;
     __atomic_fetch_or(&row->kinds, (uint16_t)found, __ATOMIC_RELAXED);
 }
@@ -493,6 +508,48 @@ static void record_condition(struct wire_call *row, const struct call *call, uin
     const uint32_t found =
         evaluate(call, rule, runtime.rules[rule].code) ? WIRE_KIND_HELD : WIRE_KIND_NOT_HELD;
     __atomic_fetch_or(&row->kinds, (uint16_t)found, __ATOMIC_RELAXED);
+}
+
+static struct wire_call *row_of(uint64_t *count)
+{
+    return (struct wire_call *)((char *)count - offsetof(struct wire_call, count));
+}
+
+static void record_stream_write(const struct call *call)
+{
+    struct stack none;
+    uint64_t stream = call->frame->arguments[0];
+    const struct stream_opening opening = stream_opening(stream);
+    none.place = opening.place != 0 ? opening.place : call->frame->return_address;
+    none.hash = opening.stack;
+    none.count = 0;
+    uint64_t key = (call->frame->slot << RECORD_SLOT_SHIFT ^ none.place) * RECORD_MULTIPLIER;
+    uint64_t *count = count_call(call, &none, random_mix(key ^ none.hash) | 2);
+    if (count == NULL)
+        return;
+    struct wire_call *row = row_of(count);
+    row->stream = row->site;
+    if (call->occurrence > row->last)
+        row->last = call->occurrence;
+    int64_t descriptor = stream_descriptor(stream);
+    record_kind(row, (uint64_t)descriptor);
+    // The command's standard output is a pipe of the controller, which stands for any other file.
+    if (row->count == 1 && descriptor == 1 && runtime.region->output == descriptor_inode(1))
+        __atomic_fetch_or(&row->kinds, (uint16_t)(1u << WIRE_FD_FILE), __ATOMIC_RELAXED);
+}
+
+// The stream of a place's first call stands for all.
+static void record_opening(struct wire_call *row, const struct call *call)
+{
+    const uint32_t reads = WIRE_TRAIT_END_IS_0 | WIRE_TRAIT_END_IS_EOF;
+    const struct wire_traits *traits = call->function->traits;
+    uint64_t stream;
+    uint32_t flags;
+    if (row->stream != 0 || (traits->flags & reads) != 0 ||
+        !stream_of(call->frame, traits, &stream, &flags))
+        return;
+    const struct stream_opening opening = stream_opening(stream);
+    row->stream = opening.place != 0 ? journal_frame(opening.place) : 0;
 }
 
 static uint64_t inside_rows; // of calls inside an observed one, so far
@@ -507,8 +564,11 @@ void record_call(const struct call *call)
         inside.occurrence = atomic_add(&function->inside, 1) + 1;
         uint64_t *count = record_site(&inside);
         if (count != NULL && *count == 1)
-            ((struct wire_call *)((char *)count - offsetof(struct wire_call, count)))->stack =
-                atomic_add(&inside_rows, 1) + 1;
+            row_of(count)->stack = atomic_add(&inside_rows, 1) + 1;
+        return;
+    }
+    if (writes_stream(function)) {
+        record_stream_write(call);
         return;
     }
     if ((runtime.region->options & WIRE_RECORD_STACKS) == 0) {
@@ -519,9 +579,9 @@ void record_call(const struct call *call)
         function->stackless != 0 && is_stackless(function, call->frame->return_address);
     uint64_t *count = stackless ? record_site(call) : record_stack(call);
     if (function->condition != 0 && count != NULL)
-        record_condition((struct wire_call *)((char *)count - offsetof(struct wire_call, count)),
-                         call, function->condition - 1);
+        record_condition(row_of(count), call, function->condition - 1);
     if (function->descriptor != 0 && count != NULL)
-        record_kind((struct wire_call *)((char *)count - offsetof(struct wire_call, count)),
-                    call->frame->arguments[function->descriptor - 1]);
+        record_kind(row_of(count), call->frame->arguments[function->descriptor - 1]);
+    if (function->traits != NULL && count != NULL)
+        record_opening(row_of(count), call);
 }

@@ -38,6 +38,8 @@ struct function *slot_function(const struct stub_slot *slot);
 struct module;
 
 void bind_module(struct module *module);
+// While a module is bound: writes to a place in it, also where the loader made it read-only.
+void bind_write(const struct module *module, void **place, void *value);
 void bind_report_unresolved(void);
 // References without a type (to a library the module was not linked with) may lead to data.
 bool bind_is_code(const void *address);

@@ -16,6 +16,7 @@
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
 #include "runtime/slots.h"
+#include "runtime/streams.h"
 #include "runtime/symbol.h"
 #include "runtime/system.h"
 #include "wire/check.h"
@@ -163,6 +164,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     plugin_prepare();
     evaluate_prepare();
     descriptors_prepare();
+    streams_prepare();
     record_prepare();
     rows_prepare();
     cover_start();
@@ -182,6 +184,7 @@ __attribute__((destructor)) static void runtime_stop(void)
     if (!runtime.armed)
         return;
     functions_end();
-    rows_process_ends();
+    if (!stream_write_is_bound()) // exit() writes streams later
+        rows_process_ends();
     bind_report_unresolved();
 }

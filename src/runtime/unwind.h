@@ -95,6 +95,11 @@ uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t ro
 uint32_t stack_collect(const struct call *call, uint64_t pcs[WIRE_FRAMES]); // likewise
 uint64_t stack_hash(const struct call *call);
 uint64_t frames_hash(const uint64_t *pcs, uint32_t count);
+// Of the frames from one on. Where a frame is found by another register than these, the stack ends.
+struct frame_start {
+    uint64_t pc, sp, rbp;
+};
+uint64_t frames_hash_from(struct frame_start start);
 
 // The mapping that an address lies in, from /proc.
 bool find_mapping(uint64_t address, uint64_t *ret_low, uint64_t *ret_high);

@@ -233,6 +233,14 @@ void scenario_include_sanitizers(struct scenario *scenario)
     scenario->uses |= WIRE_USE_SANITIZERS;
 }
 
+static bool names_streams(const struct scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->patterns.count; i++)
+        if (wire_traits_stream(wire_traits_find(scenario->patterns.items[i].name.chars)) != 0)
+            return true;
+    return false;
+}
+
 // Loads the instruction decoder if resolving will need it, for call sites and some variables. If it
 // is missing, the user learns it now and not in the middle of a trial.
 static struct error *need_decoder(const struct scenario *scenario)
@@ -254,6 +262,8 @@ struct error *scenario_compile(const struct scenario *scenario, uint64_t seed,
     header.uses = scenario->uses;
     if (scenario_names_sanitizers(scenario))
         header.uses |= WIRE_USE_SANITIZERS;
+    if (names_streams(scenario))
+        header.uses |= WIRE_USE_STREAMS;
     TRY(buffer_append(&plan, &header, sizeof header));
     TRY(put_all(scenario, &plan, &header));
     TRY(buffer_align(&plan, 8));

@@ -14,6 +14,7 @@ const char PROTOTYPE_ERRNO[] = "errno";
 
 // clang-format off
 static const struct prototype prototypes[] = {
+    {"_IO_file_write", "**z", 0, "0"},
     {"abort", "", 0, NULL},
     {"accept", "f**", 0, "-1"},
     {"accept4", "f**i", 0, "-1"},

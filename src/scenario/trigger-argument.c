@@ -2,6 +2,7 @@
 // The triggers about the arguments of the call: arg, fd, path.
 #include "base/cleanup.h"
 #include "scenario/trigger-kind.h"
+#include "wire/traits.h"
 
 #include <string.h>
 
@@ -114,14 +115,31 @@ static struct error *parse_fd(struct parser *parser, struct expression *node)
                         &node->other);
 }
 
+// A FILE has a descriptor, too.
+static bool is_stream(const struct codegen *codegen, const struct expression *node)
+{
+    const struct wire_traits *traits = wire_traits_find(codegen_pattern(codegen)->name.chars);
+    return wire_traits_stream(traits) == (unsigned)node->number;
+}
+
+static struct error *push_stream(struct codegen *codegen, const struct expression *node)
+{
+    TRY(codegen_argument(codegen, node, (unsigned)node->number, WIRE_ARG_I64));
+    return codegen_emit(codegen, node, 1, 1, (struct wire_instruction){.op = WIRE_OP_STREAM});
+}
+
 static struct error *compile_fd(struct codegen *codegen, const struct expression *node)
 {
     char kind = argument_kind(codegen, node);
-    if (kind != 0 && kind != PROTOTYPE_FD && kind != PROTOTYPE_INT)
+    bool stream = is_stream(codegen, node);
+    if (!stream && kind != 0 && kind != PROTOTYPE_FD && kind != PROTOTYPE_INT)
         return codegen_error(codegen, node, "argument %u of %s is %s, not a descriptor",
                              (unsigned)node->number, codegen_pattern(codegen)->name.chars,
                              prototype_kind_text(kind));
-    TRY(codegen_argument(codegen, node, (unsigned)node->number, WIRE_ARG_I32));
+    if (stream)
+        TRY(push_stream(codegen, node));
+    else
+        TRY(codegen_argument(codegen, node, (unsigned)node->number, WIRE_ARG_I32));
     if (node->other < 0)
         return NULL;
     return codegen_emit(codegen, node, 1, 1,
@@ -135,7 +153,8 @@ const struct trigger_kind trigger_fd = {
             .syntax = "fd(N)[.pipe|.socket|.file|.directory|.tty|.nonblocking]",
             .summary = "what the descriptor in argument N is",
             .description = "Asks the kernel about the descriptor at the moment of the call; false "
-                           "if it is not open. Without a suffix it is the descriptor's number.",
+                           "if it is not open. Without a suffix it is the descriptor's number. "
+                           "Where argument N is a FILE, it is the descriptor of that stream.",
             .example = "read=-1/EAGAIN when fd(1).socket and fd(1).nonblocking",
         },
     .parse = parse_fd,
@@ -163,8 +182,11 @@ static struct error *match_path(struct codegen *codegen, const struct expression
         return codegen_error(codegen, node,
                              "argument %u of %s is %s, neither a path nor a descriptor", number,
                              codegen_pattern(codegen)->name.chars, prototype_kind_text(kind));
-    bool is_fd = kind == PROTOTYPE_FD;
-    TRY(codegen_argument(codegen, node, number, is_fd ? WIRE_ARG_I32 : WIRE_ARG_I64));
+    bool stream = is_stream(codegen, node), is_fd = kind == PROTOTYPE_FD || stream;
+    if (stream)
+        TRY(push_stream(codegen, node));
+    else
+        TRY(codegen_argument(codegen, node, number, is_fd ? WIRE_ARG_I32 : WIRE_ARG_I64));
     if (!is_fd)
         codegen_note_string(codegen, number);
     return codegen_emit(
@@ -181,7 +203,8 @@ const struct trigger_kind trigger_path = {
             .syntax = "path(N) ~ \"GLOB\", path(N) == \"TEXT\"",
             .summary = "which file argument N is about",
             .description =
-                "Argument N is a path, or a descriptor: then the path it is open on. A relative "
+                "Argument N is a path, or a descriptor or a FILE: then the path it is open on. A "
+                "relative "
                 "path matches as it stands and made absolute. Which of the two it is, is known for "
                 "common functions; of others it is taken for a path.",
             .example = "read=-1/EIO when path(1) ~ \"/etc/*.conf\"",

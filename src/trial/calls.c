@@ -114,8 +114,12 @@ static struct error *read_rows(struct reading *reading)
                                    .stack = row->stack,
                                    .count = row->count,
                                    .first = row->first,
-                                   .kinds = row->kinds};
+                                   .kinds = row->kinds,
+                                   .last = row->last,
+                                   .descriptor = row->descriptor,
+                                   .stream_offset = WIRE_FRAME_OFFSET(row->stream)};
         TRY(module_path(reading, WIRE_FRAME_MODULE(row->site), &slot->module));
+        TRY(module_path(reading, WIRE_FRAME_MODULE(row->stream), &slot->stream_module));
     }
     return NULL;
 }
@@ -178,6 +182,10 @@ static struct error *add_up(struct calls *calls)
         }
         last->count += row.count;
         last->kinds |= row.kinds;
+        if (row.descriptor != last->descriptor)
+            last->kinds |= WIRE_KIND_SEVERAL;
+        if (row.last > last->last)
+            last->last = row.last;
         if (row.first < last->first)
             last->first = row.first;
     }

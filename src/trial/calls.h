@@ -36,6 +36,14 @@ struct calls_row {
     uint64_t count;
     uint64_t first; // occurrence number of the first call: `count` in conditions
     uint32_t kinds; // of descriptors, as in struct wire_call
+    // Of writes below a stream: the occurrence number of the last one, and the descriptor. The
+    // row's module and offset are then those of the stream.
+    uint64_t last;
+    uint32_t descriptor;
+    // Where the stream (FILE) of the calls was opened. With offset 0 it is not known; without a
+    // module it is a standard stream, and its descriptor the offset.
+    const char *stream_module;
+    uint64_t stream_offset;
 };
 
 // All calls of a function by one process: occurrences first, first + 1, … first + count - 1.

@@ -139,7 +139,8 @@ static inline int wire_check_pops(unsigned op)
         op == WIRE_OP_INSIDE)
         return 0;
     if ((op >= WIRE_OP_ARGUMENT_TEXT && op <= WIRE_OP_PATH) ||
-        (op >= WIRE_OP_NOT && op <= WIRE_OP_COMPLEMENT) || op == WIRE_OP_BOOLEAN)
+        (op >= WIRE_OP_NOT && op <= WIRE_OP_COMPLEMENT) || op == WIRE_OP_BOOLEAN ||
+        op == WIRE_OP_STREAM)
         return 1;
     if (op >= WIRE_OP_ADD && op <= WIRE_OP_GREATER_EQUAL)
         return 2;
@@ -364,7 +365,7 @@ static inline int wire_plan_check(const void *bytes, uint64_t size)
         return WIRE_CHECK_BAD_VERSION;
     if (checked.plan->size < sizeof *checked.plan || checked.plan->size > size)
         return WIRE_CHECK_BAD_SIZE;
-    if (checked.plan->uses >> 5 != 0)
+    if (checked.plan->uses >> 6 != 0)
         return WIRE_CHECK_BAD_USES;
     if (!wire_check_spans(checked.plan))
         return WIRE_CHECK_BAD_SPAN;

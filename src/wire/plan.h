@@ -56,6 +56,7 @@ enum wire_use {
     WIRE_USE_REMOTE = 1 << 2,
     WIRE_USE_SANITIZERS = 1 << 3, // rules apply to the sanitizers of traits.h, too
     WIRE_USE_VARIANTS = 1 << 4,   // some pattern has WIRE_VARIANTS
+    WIRE_USE_STREAMS = 1 << 5,    // some pattern names a function with a FILE
 };
 
 enum wire_pattern_flag {
@@ -247,6 +248,7 @@ enum wire_op {
     WIRE_OP_MATCH,  // push how often this rule's evaluation has come to this instruction in this
                     // process, this time included
     WIRE_OP_INSIDE, // push 1 if the thread is in a call that a rule observes
+    WIRE_OP_STREAM, // pop a pointer to a FILE, push its descriptor, or -1
     WIRE_OP_COUNT_OF_OPS
 };
 

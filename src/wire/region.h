@@ -138,6 +138,7 @@ struct wire_region {
     // Inode numbers of the sockets that the command got from outside of the trial, besides its
     // standard streams. Written before it starts.
     uint64_t inherited_sockets[WIRE_INHERITED_SOCKETS];
+    uint64_t output; // inode number of the command's standard output; 0: not known. Written by it.
 };
 
 // Programs that processes start. Not in the header, which the controller copies several times.
@@ -366,6 +367,7 @@ struct wire_record {
     uint32_t actions;    // what was done, enum wire_action bits; of a crash enum wire_crash bits
     int32_t error;       // of a crash the signal's number
     uint64_t value[2];   // of a crash the fault's address, and the sender's pid
+    uint64_t stream;     // as in struct wire_call; injections
     uint64_t occurrence; // of a crash in a fault's handler: which frame the fault was in, else 0
     uint64_t arguments[WIRE_ARGUMENTS];
     union {
@@ -421,6 +423,7 @@ struct wire_counts {
 // Of rules that only watch, and have a condition: it held at a call, it did not.
 #define WIRE_KIND_HELD     0x4000u
 #define WIRE_KIND_NOT_HELD 0x2000u
+#define WIRE_KIND_SEVERAL  0x1000u // the descriptors had different numbers
 
 // The calls of the plan's functions, by process, function, site and maybe stack. What all processes
 // look at stands together: the kernel maps the neighbours of a page that is read.
@@ -454,8 +457,10 @@ struct wire_calls {
         uint64_t site;       // a frame: where the call returns to
         uint64_t stack;      // hash; 0: not told apart
         uint64_t count;
-        uint64_t first; // occurrence number of the first call
-    } rows[WIRE_CALLS]; // a process has some next to each other; a key may stand in several
+        uint64_t first, last; // occurrence numbers; the last is kept for writes of streams only
+        uint64_t stream;      // a frame: where the FILE of the calls was opened (in an unknown
+                              // module 1 or 2: a standard stream); 0: none, or not known
+    } rows[WIRE_CALLS];       // a process has some next to each other; a key may stand in several
 };
 
 // Tells two builds of a module apart without opening the file: a hash over its program headers.

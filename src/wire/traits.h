@@ -21,6 +21,7 @@ enum wire_trait {
     WIRE_TRAIT_COMPLEX_LONG = 1 << 6, // returns complex long double: st(0) and st(1)
     WIRE_TRAIT_IN_MEMORY = 1 << 7,    // returns a structure where its caller says; argument 1 is
                                       // the place
+    WIRE_TRAIT_STREAM_WRITE = 1 << 8, // writes what a FILE has buffered
 };
 
 // In place of an argument's number: a standard stream, which is no argument.
@@ -30,12 +31,13 @@ enum wire_trait {
 struct wire_traits {
     char name[24];
     uint8_t stream; // which argument is the FILE, from 1, or WIRE_TRAITS_STD*; 0: none
-    uint8_t flags;  // enum wire_trait
+    uint16_t flags; // enum wire_trait
 };
 
 // Sorted by byte value.
 static const struct wire_traits wire_traits_table[] = {
     {"_IO_fclose", 0, WIRE_TRAIT_RELEASES | WIRE_TRAIT_DROPS_BUFFER},
+    {"_IO_file_write", 1, WIRE_TRAIT_STREAM_WRITE},
     {"_IO_getc", 1, WIRE_TRAIT_END_IS_EOF},
     {"_IO_printf", WIRE_TRAITS_STDOUT, 0},
     {"_IO_putc", 2, 0},
@@ -203,6 +205,14 @@ static inline const struct wire_traits *wire_traits_find(const char *name)
             high = (size_t)(row - wire_traits_table);
     }
     return NULL;
+}
+
+// Which argument is the FILE, also of functions that release it; as in struct wire_traits.
+static inline unsigned wire_traits_stream(const struct wire_traits *traits)
+{
+    if (traits == NULL)
+        return 0;
+    return (traits->flags & WIRE_TRAIT_DROPS_BUFFER) != 0 ? 1 : traits->stream;
 }
 
 // Libraries that watch over the program, by the beginnings of their file names. No rule applies to

@@ -4,6 +4,7 @@
 #include "injectors/library/realism.h"
 #include "scenario/scenario.h"
 #include "scenario/tables.h"
+#include "wire/traits.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +107,7 @@ static void test_conditions(void **state)
         struct realism_error error;
         bool any = false;
         while (realism_next(&list, &error))
-            any |= error.need == REALISM_CONDITION;
+            any |= error.conditional;
         assert_int_equal(any, condition != NULL);
         if (condition == NULL)
             continue;
@@ -117,19 +118,70 @@ static void test_conditions(void **state)
         assert_null(scenario_add_spec(scenario, rule));
         scenario_free(scenario);
         char text[REALISM_CONDITION_SIZE];
-        assert_true(realism_put_condition(row, REALISM_CONDITION, 0, text));
+        const struct realism_error conditional = {.conditional = true};
+        assert_true(realism_put_condition(row, &conditional, 0, text));
         assert_string_equal(text, condition);
+        const struct realism_error both = {.conditional = true, .need = REALISM_SOCKET};
+        assert_true(realism_put_condition(row, &both, 1, text));
+        assert_memory_equal(text, "fd(1).socket and ", 17);
+        assert_string_equal(text + 17, condition);
+        const struct realism_error other = {.need = REALISM_HANDLER};
+        assert_false(realism_put_condition(row, &other, 1, text));
     }
-    assert_string_equal(realism_condition(realism_find("pthread_setspecific")), "arg(1) >= 32");
+    assert_string_equal(realism_condition(realism_find("pthread_setspecific")),
+                        "arg(1) >= 32 and arg(2) != 0");
+}
+
+// Words of the table, taken apart.
+static void test_words(void **state)
+{
+    (void)state;
+    const char *list = "file:lasting:EIO handler:if:EINTR stream:ENOSPC below:ENOSPC if:-";
+    static const struct {
+        enum realism_need need;
+        bool lasting, conditional;
+        size_t size;
+    } wanted[] = {{REALISM_FILE, true, false, 3},
+                  {REALISM_HANDLER, false, true, 5},
+                  {REALISM_STREAM, false, false, 6},
+                  {REALISM_BELOW, false, false, 6},
+                  {REALISM_NOTHING, false, true, 0}};
+    struct realism_error error;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        assert_true(realism_next(&list, &error));
+        assert_int_equal(error.need, wanted[i].need);
+        assert_int_equal(error.lasting, wanted[i].lasting);
+        assert_int_equal(error.conditional, wanted[i].conditional);
+        assert_int_equal(error.size, wanted[i].size);
+    }
+    assert_false(realism_next(&list, &error));
+}
+
+// A call into a stream's buffer has no errors of its own, and the write below it has.
+static void test_streams(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < realism_count(); i++) {
+        const struct realism *row = realism_at(i);
+        const struct wire_traits *traits = wire_traits_find(row->name);
+        bool reads =
+            traits != NULL && (traits->flags & (WIRE_TRAIT_END_IS_0 | WIRE_TRAIT_END_IS_EOF)) != 0;
+        const char *list = row->errors;
+        struct realism_error error;
+        bool buffered = wire_traits_stream(traits) != 0 && !reads &&
+                        strcmp(row->name, REALISM_STREAM_WRITE) != 0;
+        while (realism_next(&list, &error))
+            assert_int_equal(error.need == REALISM_STREAM || error.need == REALISM_BELOW, buffered);
+    }
+    assert_true(realism_happens(REALISM_STREAM_WRITE));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_table), cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_names), cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_words), cmocka_unit_test(test_streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -438,6 +438,16 @@ static void test_argument_types(void **state)
     assert_int_equal(unknown.code[1].op, WIRE_OP_PATH);
     assert_int_equal(unknown.patterns[0].arguments, 2);
     assert_int_equal(unknown.patterns[0].string_arguments, 2);
+    // A FILE leads to a descriptor, where the function is known to take one.
+    static const char *const streams[] = {
+        "fwrite=0 when path(4) == \"/x\"", "fclose=0 when path(1) == \"/x\"",
+        "_IO_file_write=0 when fd(1).file", "fprintf=0 when fd(1) == 2"};
+    for (size_t i = 0; i < COUNT_OF(streams); i++) {
+        _cleanup_(plan_deinit) struct plan plan = compile_spec(streams[i]);
+        assert_int_equal(plan.code[0].b, WIRE_ARG_I64);
+        assert_int_equal(plan.code[1].op, WIRE_OP_STREAM);
+        assert_true((plan.header->uses & WIRE_USE_STREAMS) != 0);
+    }
 }
 
 int main(void)

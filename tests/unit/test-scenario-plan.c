@@ -80,7 +80,7 @@ static void test_header(void **state)
     BREAK(plan->version++, WIRE_CHECK_BAD_VERSION);
     BREAK(plan->size += 8, WIRE_CHECK_BAD_SIZE);
     BREAK(plan->size = 16, WIRE_CHECK_BAD_SIZE);
-    BREAK(plan->uses = 1u << 5, WIRE_CHECK_BAD_USES);
+    BREAK(plan->uses = 1u << 6, WIRE_CHECK_BAD_USES);
     struct victim victim = make_victim();
     assert_int_equal(wire_plan_check(victim.bytes, 0), WIRE_CHECK_BAD_SIZE);
     assert_int_equal(wire_plan_check(victim.bytes, sizeof(struct wire_plan) - 1),

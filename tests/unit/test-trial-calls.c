@@ -349,6 +349,47 @@ static void nonsense_is_left_out(void **state)
     free(modules);
 }
 
+// Writes below a stream are told apart by where, and by way of whom, the stream was opened; those
+// that exit() makes are among them.
+static void writes_belong_to_streams(void **state)
+{
+    struct calls calls;
+    compile("#include <stdio.h>\n"
+            "static FILE *in(const char *path) { return fopen(path, \"w\"); }\n"
+            "int main(void) {\n"
+            "  FILE *a = in(\"a\");\n"
+            "  for (int i = 0; i < 2000; i++) fputs(\"a line\\n\", a);\n"
+            "  fclose(a);\n"
+            "  FILE *b = in(\"b\"); setvbuf(b, NULL, _IONBF, 0);\n"
+            "  fputs(\"1\", b); fputs(\"2\", b);\n"
+            "  FILE *c = fopen(\"c\", \"w\"); fputs(\"left to exit\", c);\n"
+            "  return 0; }\n");
+    assert_int_equal(record("_IO_file_write watch", false, &calls), 0);
+    assert_int_equal(calls.rows.count, 3);
+    const struct calls_row *rows = calls.rows.items; // by their first occurrence
+    static const struct {
+        uint64_t first, last, count;
+    } wanted[] = {{1, 4, 4}, {5, 6, 2}, {7, 7, 1}};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(rows[i].first, wanted[i].first);
+        assert_int_equal(rows[i].last, wanted[i].last);
+        assert_int_equal(rows[i].count, wanted[i].count);
+        assert_int_equal(rows[i].descriptor, i == 2 ? 4 : 3);
+        assert_string_equal(strrchr(rows[i].module, '/'), "/victim");
+        assert_int_equal(rows[i].stream_offset, rows[i].offset);
+        assert_int_equal(rows[i].kinds & (1u << WIRE_FD_FILE), 1u << WIRE_FD_FILE);
+        assert_int_equal(rows[i].kinds & WIRE_KIND_SEVERAL, 0);
+    }
+    assert_true(rows[0].offset == rows[1].offset && rows[0].stack != rows[1].stack);
+    assert_true(rows[2].offset != rows[0].offset);
+    calls_deinit(&calls);
+    // Calls that fill a buffer know the stream, too, where stacks are recorded.
+    assert_int_equal(record("fputs watch", true, &calls), 0);
+    for (size_t i = 0; i < calls.rows.count; i++)
+        assert_int_not_equal(calls.rows.items[i].stream_offset, 0);
+    calls_deinit(&calls);
+}
+
 int main(void)
 {
     if (!find_runtime())
@@ -362,6 +403,7 @@ int main(void)
         IN_SCRATCH(stacks_are_not_told_apart_everywhere),
         IN_SCRATCH(stacks_are_spared_by_function),
         IN_SCRATCH(kinds_of_descriptors),
+        IN_SCRATCH(writes_belong_to_streams),
         IN_SCRATCH(first_calls_of_threads_are_all_counted),
         IN_SCRATCH(what_does_not_fit_is_counted),
         IN_SCRATCH(rules_still_fire),

@@ -44,17 +44,26 @@ static bool matches_module(const struct words *globs, const char *path)
     return matches(globs, path) || matches(globs, file_base_name(path));
 }
 
+bool choice_is_wanted_function(const struct choice_options *options, const char *function)
+{
+    return (options->functions == NULL || matches(options->functions, function)) &&
+           !matches(options->excluded, function);
+}
+
+bool choice_is_wanted_module(const struct choice_options *options, const char *path)
+{
+    return (options->modules == NULL || matches_module(options->modules, path)) &&
+           !matches_module(options->excluded, path);
+}
+
 bool choice_is_wanted(const struct choice_options *options, const struct recorded_call *call,
                       const struct recorded_site *site)
 {
     if (site->module[0] == '\0') // an address without a module means nothing to another run
         return false;
-    if (options->functions != NULL && !matches(options->functions, call->function))
+    if (!choice_is_wanted_function(options, call->function))
         return false;
-    if (options->modules != NULL && !matches_module(options->modules, site->module))
-        return false;
-    return !matches(options->excluded, call->function) &&
-           !matches_module(options->excluded, site->module);
+    return choice_is_wanted_module(options, site->module);
 }
 
 // A program or library below the working directory belongs to the project under test. Make, the
@@ -67,11 +76,25 @@ static bool is_in_project(const struct choice_options *options, const struct rec
     return size > 1 && strncmp(module, options->directory, size) == 0 && module[size] == '/';
 }
 
-static void look_for_project(struct choosing *choosing, const struct recording *recording)
+static struct error *look_for_project(struct choosing *choosing, const struct recording *recording)
 {
-    for (size_t i = 0; i < recording->calls.count; i++)
-        choosing->has_project |=
-            is_in_project(choosing->options, recording, &recording->calls.items[i]);
+    for (size_t i = 0; i < recording->calls.count; i++) {
+        const struct recorded_call *call = &recording->calls.items[i];
+        if (!is_in_project(choosing->options, recording, call))
+            continue;
+        choosing->has_project = true;
+        TRY(map_add(&choosing->project, hash_text(call->program), NULL));
+    }
+    return NULL;
+}
+
+bool choosing_is_outside(const struct choosing *choosing, const struct recorded_call *call)
+{
+    if (!choosing->has_project)
+        return false;
+    return call->stream != 0 && strcmp(call->function, REALISM_STREAM_WRITE) == 0
+               ? !map_has(&choosing->project, hash_text(call->program))
+               : !is_in_project(choosing->options, choosing->recording, call);
 }
 
 // Notes which programs have signal handlers and sockets. Some errors are possible only there.
@@ -92,17 +115,19 @@ static struct error *look_at_programs(struct choosing *choosing)
 }
 
 static bool is_possible(const struct choosing *choosing, const struct recorded_call *call,
-                        enum realism_need need)
+                        const struct realism_error *error)
 {
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
     if (choosing->options->paranoid)
         return true;
-    if (need == REALISM_HANDLER)
-        return map_has(&choosing->handlers, hash_text(call->program));
-    if (choosing->followed == NULL &&
-        !descriptor_kinds_seen(choosing->kinds, site, call->function, need))
+    if (error->need == REALISM_BELOW) // else the fault is that of the write
+        return choosing_calls_fail(choosing);
+    if (error->need == REALISM_HANDLER && !map_has(&choosing->handlers, hash_text(call->program)))
         return false;
-    return need != REALISM_SOCKET || map_has(&choosing->sockets, hash_text(call->program));
+    if (choosing->followed == NULL &&
+        !descriptor_kinds_seen(choosing->kinds, site, call->function, error))
+        return false;
+    return error->need != REALISM_SOCKET || map_has(&choosing->sockets, hash_text(call->program));
 }
 
 static struct error *note_seen(struct choosing *choosing, uint64_t place, const char *function,
@@ -119,8 +144,7 @@ static struct error *keep(struct choosing *choosing, const struct recorded_call 
     chosen->recording = choosing->recording;
     chosen->call = (uint32_t)(call - choosing->recording->calls.items);
     chosen->danger = (uint8_t)analysed->danger;
-    chosen->outside_project =
-        choosing->has_project && !is_in_project(choosing->options, chosen->recording, call);
+    chosen->outside_project = choosing_is_outside(choosing, call);
     if (chosen->guessed && chosen->stage > STAGE_UNCHECKED && chosen->stage <= STAGE_CHECKED)
         chosen->stage = STAGE_GUESSED;
     struct chosen *added = ARRAY_ADD(&choosing->items);
@@ -184,8 +208,14 @@ static struct error *put_words(struct choosing *choosing, const struct recorded_
 {
     struct realism_error error;
     while (realism_next(&list, &error)) {
-        struct chosen chosen = {.round = *round, .need = (uint8_t)error.need};
-        if (!is_possible(choosing, call, error.need))
+        struct chosen chosen = {
+            .round = *round, .need = (uint8_t)error.need, .conditional = error.conditional};
+        if (error.need == REALISM_STREAM) // real writes of the stream come first
+            chosen.round += STREAM_ROUNDS;
+        bool possible = is_possible(choosing, call, &error);
+        if (error.need == REALISM_STREAM && !choosing_calls_fail(choosing))
+            TRY(choosing_is_first_of_stream(choosing, call, &possible));
+        if (!possible)
             continue;
         chosen.lasting = error.lasting;
         realism_action(row, &error, chosen.action);
@@ -254,6 +284,8 @@ static struct error *consider(struct choosing *choosing, const struct recorded_c
     const struct realism *row = realism_find(call->function);
     bool paranoid = choosing->options->paranoid;
     uint8_t round = 0;
+    if (strcmp(call->function, REALISM_STREAM_WRITE) == 0)
+        return choosing_put_stream_write(choosing, call);
     if (!choice_is_wanted(choosing->options, call, site))
         return NULL;
     struct analysed analysed = analysis_find(choosing->analysis, site, call->function);
@@ -276,6 +308,9 @@ static void choosing_deinit(struct choosing *choosing)
     map_deinit(&choosing->sockets);
     map_deinit(&choosing->reference_places);
     map_deinit(&choosing->in_all_runs);
+    map_deinit(&choosing->project);
+    map_deinit(&choosing->streams);
+    map_deinit(&choosing->short_streams);
     ARRAY_DEINIT(&choosing->items);
 }
 
@@ -298,7 +333,7 @@ struct error *choice_candidates(struct library_plan *plan, struct recording *sta
     _cleanup_(choosing_deinit) struct choosing choosing = {
         .plan = plan, .options = options, .kinds = kinds, .analysis = analysis};
     TRY(look_at_programs(&choosing));
-    look_for_project(&choosing, &plan->recording);
+    TRY(look_for_project(&choosing, &plan->recording));
     TRY(consider_all(&choosing, &plan->recording, NULL));
     TRY(recording_index(&plan->recording, &choosing.in_all_runs));
     TRY(consider_all(&choosing, stacks, &plan->recording));
@@ -347,7 +382,7 @@ struct error *choice_second_faults(struct library_plan *plan, const struct recor
                                                            .recording = &followed->recording};
     TRY(analysis_make(&analysis, &followed->recording));
     TRY(look_at_programs(&choosing));
-    look_for_project(&choosing, &plan->recording);
+    TRY(look_for_project(&choosing, &plan->recording));
     TRY(note_reference_places(&choosing, &plan->recording));
     TRY(note_reference_places(&choosing, stacks));
     for (size_t i = 0; i < followed->recording.calls.count; i++)

@@ -18,6 +18,9 @@ struct choice_options {
 // Whether the options ask for this call from this place.
 bool choice_is_wanted(const struct choice_options *options, const struct recorded_call *call,
                       const struct recorded_site *site);
+// Likewise, the function alone, and the caller alone.
+bool choice_is_wanted_function(const struct choice_options *options, const char *function);
+bool choice_is_wanted_module(const struct choice_options *options, const char *path);
 // Whether the row of the realism table (or NULL) is about this function, and not another one with
 // the same name.
 bool choice_is_known(const struct recorded_call *call, const struct realism *row);

@@ -23,6 +23,7 @@ enum stage {
     STAGE_STACK,
     STAGE_SECOND
 };
+#define STREAM_ROUNDS 3 // faults of one stream
 struct chosen {
     const struct recording *recording;
     uint32_t call; // of the recording
@@ -31,10 +32,12 @@ struct chosen {
     uint8_t round; // 0: the first error of the function, 1: the second, …
     uint8_t danger;
     uint8_t need;            // enum realism_need
+    bool conditional;        // the condition of the realism table must hold
     bool lasting;            // later calls fail, too
     bool guessed;            // from the function's code, where the result may mean something else
     bool forced;             // if so: as in struct callsite_code
     uint8_t outside_project; // the caller is not below the directory
+    uint64_t occurrence;     // of a write below a stream; 0: it is not one
     uint16_t turn;           // 0: the first place that calls the function, 1: the second, …
     char action[REALISM_ACTION];
 };
@@ -45,10 +48,12 @@ struct choosing {
     const struct choice_options *options;
     const struct descriptor_kinds *kinds; // of descriptors
     bool has_project;                     // some calls come from below the directory
+    struct map project;                   // programs that make such calls
     const struct analysis *analysis;
-    struct map seen;              // sites and stacks that have an action
-    struct map handlers, sockets; // programs that have signal handlers, sockets
-    struct map in_all_runs;       // calls that all runs made, see recording_index()
+    struct map seen;                   // sites and stacks that have an action
+    struct map handlers, sockets;      // programs that have signal handlers, sockets
+    struct map in_all_runs;            // calls that all runs made, see recording_index()
+    struct map streams, short_streams; // that have faults; of these, that are written once
     // For second faults: the followed shots, and the places that reference runs call from.
     const struct choice_followed *followed;
     struct map reference_places;
@@ -57,5 +62,22 @@ struct choosing {
 
 // Sorts what was chosen and adds it as candidates, the most promising first.
 _must_check_ struct error *choosing_emit(struct choosing *choosing, candidate_add *add, void *data);
+
+// Whether the call is made by code outside of the project, if there is one; of streams, whether the
+// program that writes is.
+bool choosing_is_outside(const struct choosing *choosing, const struct recorded_call *call);
+
+// ---- choice-streams.c ----
+
+// Chooses the faults of a stream, from the writes below it.
+_must_check_ struct error *choosing_put_stream_write(struct choosing *choosing,
+                                                     const struct recorded_call *call);
+// Whether calls into a stream's buffer fail by themselves: all errors are wanted, or functions that
+// the user names.
+bool choosing_calls_fail(const struct choosing *choosing);
+// Whether this call, into a stream's buffer, gets the fault that stands for all such calls.
+_must_check_ struct error *choosing_is_first_of_stream(struct choosing *choosing,
+                                                       const struct recorded_call *call,
+                                                       bool *ret_first);
 
 #endif

@@ -9,6 +9,7 @@
 #include "injectors/library/realism.h"
 #include "injectors/library/spec.h"
 #include "store/spec.h"
+#include "wire/region.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,7 +128,8 @@ static uint64_t content_of(const struct choosing *choosing, const struct chosen 
     const struct recorded_call *call = &chosen->recording->calls.items[chosen->call];
     struct analysed found = analysis_find(
         choosing->analysis, &chosen->recording->sites.items[call->site], call->function);
-    if (found.site == NULL || chosen->stage == STAGE_STACK || choosing->followed != NULL)
+    if (found.site == NULL || chosen->stage == STAGE_STACK || chosen->occurrence != 0 ||
+        choosing->followed != NULL)
         return 0;
     char words[256];
     int size = snprintf(words, sizeof words, "%016llx %s %s %s %d %s",
@@ -148,13 +150,36 @@ static struct error *take_worse_basis(const char *first, enum store_basis *basis
     return NULL;
 }
 
+// A fault that lasts is one of the stream, and not of all that are written later: the descriptor
+// tells, and the last write, since a later stream may have the same one. Where streams with several
+// descriptors were opened at one place, the disk is full for all.
+static void put_stream_condition(const struct recorded_call *call, bool lasting,
+                                 char condition[REALISM_CONDITION_SIZE])
+{
+    bool one = (call->kinds & WIRE_KIND_SEVERAL) == 0;
+    int size = 0;
+    condition[0] = '\0';
+    if (one)
+        size = snprintf(condition, REALISM_CONDITION_SIZE, "fd(1) == %u", call->descriptor);
+    else if (lasting)
+        size = snprintf(condition, REALISM_CONDITION_SIZE, "fd(1).file");
+    if (lasting && call->latest != 0)
+        snprintf(condition + size, REALISM_CONDITION_SIZE - (size_t)size, " and count <= %llu",
+                 (unsigned long long)call->latest);
+}
+
 static struct error *emit(struct choosing *choosing, const struct chosen *chosen,
                           struct staging *staging)
 {
     const struct recorded_call *call = &chosen->recording->calls.items[chosen->call];
     char condition[REALISM_CONDITION_SIZE];
-    realism_put_condition(realism_find(call->function), chosen->need,
-                          choice_descriptor(call->function), condition);
+    if (chosen->occurrence != 0)
+        put_stream_condition(call, chosen->lasting, condition);
+    else
+        realism_put_condition(
+            realism_find(call->function),
+            &(struct realism_error){.need = chosen->need, .conditional = chosen->conditional},
+            choice_descriptor(call->function), condition);
     const struct scenario_rule_view rule = {
         .function = call->function, .action = chosen->action, .condition = condition};
     staging->stage = stage_names[chosen->stage];
@@ -167,9 +192,12 @@ static struct error *emit(struct choosing *choosing, const struct chosen *chosen
     if (staging->first != NULL)
         TRY(take_worse_basis(staging->first, &staging->basis));
     choosing->plan->persistent = chosen->lasting;
-    struct error *error = library_one(choosing->plan, &rule, chosen->recording, call,
-                                      chosen->stage == STAGE_STACK ? LIBRARY_STACK : LIBRARY_SITE,
-                                      add_staged, staging);
+    struct recorded_call at = *call;
+    bool by_occurrence = chosen->occurrence != 0 || chosen->stage == STAGE_STACK;
+    at.first = chosen->occurrence != 0 ? chosen->occurrence : call->first;
+    struct error *error =
+        library_one(choosing->plan, &rule, chosen->recording, &at,
+                    by_occurrence ? LIBRARY_STACK : LIBRARY_SITE, add_staged, staging);
     choosing->plan->persistent = false;
     return error;
 }

@@ -129,7 +129,7 @@ static struct error *prover_begin(const struct proof_subject *subject, void **re
 // "FUNCTION=ACTION when inside and match == N": the need comes last, since `match` counts what
 // everything before it holds for.
 static struct error *put_inside(struct buffer *text, const char *function, const char *action,
-                                bool onwards, uint64_t number, enum realism_need need)
+                                bool onwards, uint64_t number, const struct realism_error *error)
 {
     const struct scenario_rule_view rule = {
         .function = function, .action = action, .condition = ""};
@@ -138,7 +138,8 @@ static struct error *put_inside(struct buffer *text, const char *function, const
     TRY(spec_put_head(text, &rule, function));
     TRY(buffer_printf(text, "inside and match %s %llu",
                       onwards ? ">=" : "==", (unsigned long long)number));
-    if (realism_put_condition(realism_find(function), need, choice_descriptor(function), condition))
+    if (realism_put_condition(realism_find(function), error, choice_descriptor(function),
+                              condition))
         TRY(buffer_printf(text, " and %s", condition));
     return NULL;
 }
@@ -177,7 +178,7 @@ static struct error *prover_next(void *self, char **ret_spec)
     if (prover->stage == STAGE_ALONE || prover->stage == STAGE_LASTING) {
         const struct cause *cause = &prover->causes.items[prover->at];
         TRY(put_inside(&text, cause->function, cause->action, prover->stage == STAGE_LASTING,
-                       cause->first, cause->error.need));
+                       cause->first, &cause->error));
     }
     if (prover->stage == STAGE_LASTING)
         TRY(buffer_append(&text, prover->later.data, prover->later.size));
@@ -283,7 +284,7 @@ static struct error *add_later(struct prover *prover, const struct cause *cause,
             continue;
         char action[REALISM_ACTION];
         realism_action(row, &error, action);
-        return put_inside(&prover->later, call->function, action, true, call->first, error.need);
+        return put_inside(&prover->later, call->function, action, true, call->first, &error);
     }
     return NULL;
 }
@@ -403,8 +404,12 @@ static struct error *prover_take(void *self, const struct observation *observati
     // An error that needs another kind of descriptor or other arguments is not hit, and cannot
     // happen. If the call fails as guessed, it is possible, though the program does something else:
     // it may have been told more about it.
-    prover->incomplete |= happened ? is_same_failure(prover, observed)
-                                   : prover->causes.items[prover->at].error.need == REALISM_NOTHING;
+    const struct cause *tried = &prover->causes.items[prover->at];
+    char condition[REALISM_CONDITION_SIZE];
+    prover->incomplete |=
+        happened ? is_same_failure(prover, observed)
+                 : !realism_put_condition(realism_find(tried->function), &tried->error,
+                                          choice_descriptor(tried->function), condition);
     bool later = false;
     if (prover->stage == STAGE_ALONE && happened)
         TRY(find_later(prover, observed, &later));

@@ -14,20 +14,21 @@
 // clang-format off
 // Sorted by byte value.
 static const struct realism rows[] = {
-    {"accept", "-1", "EMFILE handler:EINTR", "ECONNABORTED ENFILE ENOBUFS EPROTO EAGAIN EBADF"},
-    {"accept4", "-1", "EMFILE handler:EINTR", "ECONNABORTED ENFILE ENOBUFS EPROTO EAGAIN EBADF"},
+    {REALISM_STREAM_WRITE, "0", "ENOSPC lasting:ENOSPC", "EIO EPIPE"},
+    {"accept", "-1", "EMFILE handler:if:EINTR", "ECONNABORTED ENFILE ENOBUFS EPROTO EAGAIN EBADF"},
+    {"accept4", "-1", "EMFILE handler:if:EINTR", "ECONNABORTED ENFILE ENOBUFS EPROTO EAGAIN EBADF"},
     {"access", "-1", "EACCES", "ENOENT EIO ELOOP"},
     {"aligned_alloc", "NULL", "ENOMEM", "EINVAL"},
     {"asprintf", "-1", "ENOMEM", ""},
     {"bind", "-1", "EADDRINUSE", "EACCES EADDRNOTAVAIL EINVAL"},
     {"calloc", "NULL", "ENOMEM", ""},
-    {"chdir", "-1", "EACCES ENOENT", "EIO ENOTDIR"},
+    {"chdir", "-1", "if:EACCES if:ENOENT", "EIO ENOTDIR"},
     {"chmod", "-1", "EPERM", "EROFS ENOENT EIO"},
     {"chown", "-1", "EPERM", "EROFS ENOENT EIO"},
     {"clock_gettime", "-1", "", "EINVAL"},
     {"close", "-1", "file:EIO", "EINTR ENOSPC EBADF"},
     {"closedir", "-1", "", "EBADF"},
-    {"connect", "-1", "ECONNREFUSED ETIMEDOUT handler:EINTR", "ENETUNREACH EAGAIN EBADF"},
+    {"connect", "-1", "ECONNREFUSED ETIMEDOUT handler:if:EINTR", "ENETUNREACH EAGAIN EBADF"},
     {"copy_file_range", "-1", "ENOSPC EIO", "EXDEV ENOSYS EINVAL"},
     {"creat", "-1", "EACCES ENOSPC", "EMFILE EROFS ENOENT"},
     {"dlopen", "NULL", "", "-"},
@@ -37,8 +38,8 @@ static const struct realism rows[] = {
     {"epoll_create", "-1", "EMFILE", "ENOMEM"},
     {"epoll_create1", "-1", "EMFILE", "ENOMEM"},
     {"epoll_ctl", "-1", "if:ENOMEM", "ENOSPC EBADF EINVAL"},
-    {"epoll_pwait", "-1", "handler:EINTR", "EBADF EINVAL"},
-    {"epoll_wait", "-1", "handler:EINTR", "EBADF EINVAL"},
+    {"epoll_pwait", "-1", "handler:if:EINTR", "EBADF EINVAL"},
+    {"epoll_wait", "-1", "handler:if:EINTR", "EBADF EINVAL"},
     {"eventfd", "-1", "EMFILE", "ENOMEM"},
     {"execl", "-1", "EACCES", "ENOMEM E2BIG ENOENT"},
     {"execlp", "-1", "EACCES", "ENOMEM E2BIG ENOENT"},
@@ -52,27 +53,27 @@ static const struct realism rows[] = {
     {"fchmodat", "-1", "EPERM", "EROFS ENOENT"},
     {"fchown", "-1", "EPERM", "EROFS EBADF"},
     {"fchownat", "-1", "EPERM", "EROFS ENOENT"},
-    {"fclose", "EOF", "ENOSPC", "EIO EBADF"},
+    {"fclose", "EOF", "below:ENOSPC", "EIO EBADF"},
     {"fcntl", "-1", "", "EAGAIN EINVAL EMFILE EBADF"},
     {"fdatasync", "-1", "EIO", "ENOSPC EINVAL"},
     {"fdopen", "NULL", "ENOMEM", "EBADF EINVAL"},
     {"fdopendir", "NULL", "ENOMEM", "EBADF ENOTDIR"},
-    {"fflush", "EOF", "ENOSPC", "EIO EPIPE"},
+    {"fflush", "EOF", "below:ENOSPC", "EIO EPIPE"},
     {"fgetc", "EOF", "EIO", "EINTR EAGAIN"},
     {"fgets", "NULL", "EIO", "EINTR EAGAIN"},
-    {"flock", "-1", "handler:EINTR", "ENOLCK EWOULDBLOCK EBADF"},
+    {"flock", "-1", "handler:if:EINTR", "ENOLCK EWOULDBLOCK EBADF"},
     {"fmemopen", "NULL", "ENOMEM", ""},
-    {"fopen", "NULL", "EACCES EMFILE", "ENOENT ENOMEM EIO"},
+    {"fopen", "NULL", "if:EACCES EMFILE", "ENOENT ENOMEM EIO"},
     {"fork", "-1", "EAGAIN", "ENOMEM"},
-    {"fprintf", "-1", "ENOSPC", "EIO EPIPE ENOMEM"},
-    {"fputc", "EOF", "ENOSPC", "EIO EPIPE"},
-    {"fputs", "EOF", "ENOSPC", "EIO EPIPE"},
+    {"fprintf", "-1", "stream:ENOSPC", "EIO EPIPE ENOMEM"},
+    {"fputc", "EOF", "stream:ENOSPC", "EIO EPIPE"},
+    {"fputs", "EOF", "stream:ENOSPC", "EIO EPIPE"},
     {"fread", "0", "EIO", "EINTR EAGAIN"},
     {"freopen", "NULL", "EACCES", "EMFILE ENOENT"},
     {"fscanf", "-1", "EIO", "ENOMEM"},
     {"fseek", "-1", "", "EIO ESPIPE EINVAL"},
     {"fseeko", "-1", "", "EIO ESPIPE EINVAL"},
-    {"fstat", "-1", "EIO", "ENOMEM EOVERFLOW EBADF"},
+    {"fstat", "-1", "file:EIO", "ENOMEM EOVERFLOW EBADF"},
     {"fstatat", "-1", "EACCES", "ENOENT EIO"},
     {"fstatfs", "-1", "EIO", "ENOSYS EBADF"},
     {"fstatvfs", "-1", "EIO", "ENOSYS EBADF"},
@@ -81,8 +82,8 @@ static const struct realism rows[] = {
     {"ftello", "-1", "", "ESPIPE EBADF"},
     {"ftruncate", "-1", "EIO", "ENOSPC EINVAL EBADF"},
     {"futimens", "-1", "EPERM", "EROFS EBADF"},
-    {"fwrite", "0", "ENOSPC lasting:ENOSPC", "EIO EPIPE"},
-    {"getaddrinfo", "EAI_AGAIN", "-", ""},
+    {"fwrite", "0", "stream:ENOSPC", "EIO EPIPE"},
+    {"getaddrinfo", "EAI_AGAIN", "if:-", ""},
     {"getc", "EOF", "EIO", "EINTR EAGAIN"},
     {"getchar", "EOF", "EIO", "EINTR EAGAIN"},
     {"getcwd", "NULL", "ENOENT", "EACCES ERANGE ENOMEM"},
@@ -95,7 +96,7 @@ static const struct realism rows[] = {
     {"getpeername", "-1", "ENOTCONN", "EBADF"},
     {"getpwnam", "NULL", "EMFILE", "EIO ENOMEM"},
     {"getpwuid", "NULL", "EMFILE", "EIO ENOMEM"},
-    {"getrandom", "-1", "handler:EINTR", "ENOSYS EAGAIN"},
+    {"getrandom", "-1", "handler:if:EINTR", "ENOSYS EAGAIN"},
     {"getxattr", "-1", "EOPNOTSUPP", "ENODATA ERANGE"},
     {"iconv_open", "-1", "ENOMEM", "EINVAL EMFILE"},
     {"initgroups", "-1", "EPERM", "ENOMEM"},
@@ -110,7 +111,7 @@ static const struct realism rows[] = {
     {"listen", "-1", "EADDRINUSE", "EOPNOTSUPP"},
     {"listxattr", "-1", "EOPNOTSUPP", "ERANGE"},
     {"lseek", "-1", "", "ESPIPE EINVAL EBADF"},
-    {"lstat", "-1", "EACCES", "ENOENT EIO"},
+    {"lstat", "-1", "if:EACCES", "ENOENT EIO"},
     {"malloc", "NULL", "ENOMEM", ""},
     {"memalign", "NULL", "ENOMEM", "EINVAL"},
     {"memfd_create", "-1", "EMFILE", "ENOMEM"},
@@ -124,18 +125,18 @@ static const struct realism rows[] = {
     {"mmap", "MAP_FAILED", "ENOMEM", "EACCES ENODEV EINVAL"},
     {"mprotect", "-1", "ENOMEM", "EACCES EINVAL"},
     {"mremap", "MAP_FAILED", "if:ENOMEM", "EINVAL"},
-    {"msgget", "-1", "ENOSPC", "EACCES"},
+    {"msgget", "-1", "if:ENOSPC", "EACCES"},
     {"msync", "-1", "EIO", "EINVAL"},
     {"munmap", "-1", "", "EINVAL ENOMEM"},
     {"nanosleep", "-1", "handler:EINTR", "EINVAL"},
     {"newlocale", "NULL", "ENOMEM", "ENOENT"},
-    {"open", "-1", "EACCES EMFILE", "ENOENT ENOSPC EIO EROFS ELOOP"},
+    {"open", "-1", "if:EACCES EMFILE", "ENOENT ENOSPC EIO EROFS ELOOP"},
     {"open_memstream", "NULL", "ENOMEM", ""},
-    {"openat", "-1", "EACCES EMFILE", "ENOENT ENOSPC EIO EROFS ELOOP"},
+    {"openat", "-1", "if:EACCES EMFILE", "ENOENT ENOSPC EIO EROFS ELOOP"},
     {"opendir", "NULL", "EACCES EMFILE", "ENOENT ENOMEM"},
     {"pipe", "-1", "EMFILE", "ENFILE"},
     {"pipe2", "-1", "EMFILE", "ENFILE"},
-    {"poll", "-1", "handler:EINTR", "ENOMEM EINVAL"},
+    {"poll", "-1", "handler:if:EINTR", "ENOMEM EINVAL"},
     {"popen", "NULL", "EMFILE", "ENOMEM EAGAIN"},
     {"posix_fallocate", "errno", "ENOSPC", "EOPNOTSUPP EINTR"},
     {"posix_memalign", "errno", "ENOMEM", "EINVAL"},
@@ -145,7 +146,7 @@ static const struct realism rows[] = {
     {"ppoll", "-1", "handler:EINTR", "ENOMEM EINVAL"},
     {"pread", "-1", "file:EIO", "EINTR EINVAL EBADF"},
     {"preadv", "-1", "file:EIO", "EINTR EINVAL EBADF"},
-    {"printf", "-1", "ENOSPC", "EIO EPIPE ENOMEM"},
+    {"printf", "-1", "stream:ENOSPC", "EIO EPIPE ENOMEM"},
     {"pselect", "-1", "handler:EINTR", "ENOMEM EINVAL"},
     {"pthread_attr_init", "errno", "", "ENOMEM"},
     {"pthread_cond_init", "errno", "", "ENOMEM EAGAIN"},
@@ -159,23 +160,23 @@ static const struct realism rows[] = {
     {"pthread_mutex_trylock", "errno", "EBUSY", "EINVAL"},
     {"pthread_setspecific", "errno", "if:ENOMEM", ""},
     {"ptsname", "NULL", "", "ENOTTY"},
-    {"putc", "EOF", "ENOSPC", "EIO EPIPE"},
-    {"putchar", "EOF", "ENOSPC", "EIO EPIPE"},
+    {"putc", "EOF", "stream:ENOSPC", "EIO EPIPE"},
+    {"putchar", "EOF", "stream:ENOSPC", "EIO EPIPE"},
     {"putenv", "-1", "ENOMEM", ""},
-    {"puts", "EOF", "ENOSPC", "EIO EPIPE"},
+    {"puts", "EOF", "stream:ENOSPC", "EIO EPIPE"},
     {"pwrite", "-1", "file:ENOSPC file:EIO file:short file:lasting:ENOSPC", "EINTR EFBIG EBADF"},
     {"pwritev", "-1", "file:ENOSPC file:EIO", "EINTR EFBIG EBADF"},
-    {"read", "-1", "file:EIO pipe:short socket:short socket:ECONNRESET handler:EINTR file:lasting:EIO", "EAGAIN EISDIR EBADF"},
+    {"read", "-1", "file:EIO pipe:short socket:short socket:ECONNRESET handler:if:EINTR file:lasting:EIO", "EAGAIN EISDIR EBADF"},
     {"readdir", "NULL", "EIO", "EBADF"},
     {"readlink", "-1", "EACCES", "ENOENT EINVAL EIO"},
     {"readlinkat", "-1", "EACCES", "ENOENT EINVAL EIO"},
-    {"readv", "-1", "file:EIO pipe:short socket:short socket:ECONNRESET handler:EINTR", "EAGAIN EBADF"},
+    {"readv", "-1", "file:EIO pipe:short socket:short socket:ECONNRESET handler:if:EINTR", "EAGAIN EBADF"},
     {"realloc", "NULL", "ENOMEM", ""},
     {"reallocarray", "NULL", "ENOMEM", ""},
     {"realpath", "NULL", "EACCES", "ENOENT ENOMEM ELOOP"},
-    {"recv", "-1", "ECONNRESET handler:EINTR", "short EAGAIN ETIMEDOUT ENOTCONN"},
-    {"recvfrom", "-1", "ECONNRESET handler:EINTR", "EAGAIN ETIMEDOUT"},
-    {"recvmsg", "-1", "ECONNRESET handler:EINTR", "EAGAIN ETIMEDOUT"},
+    {"recv", "-1", "ECONNRESET handler:if:EINTR", "short EAGAIN ETIMEDOUT ENOTCONN"},
+    {"recvfrom", "-1", "ECONNRESET handler:if:EINTR", "EAGAIN ETIMEDOUT"},
+    {"recvmsg", "-1", "ECONNRESET handler:if:EINTR", "EAGAIN ETIMEDOUT"},
     {"regcomp", "12", "-", ""},
     {"remove", "-1", "EACCES", "EBUSY ENOENT EROFS"},
     {"rename", "-1", "EACCES ENOSPC", "EXDEV ENOENT EROFS"},
@@ -187,11 +188,11 @@ static const struct realism rows[] = {
     {"sem_init", "-1", "", "ENOSYS EINVAL"},
     {"sem_open", "NULL", "EACCES", "EMFILE ENOMEM"},
     {"sem_wait", "-1", "handler:EINTR", "EINVAL"},
-    {"semget", "-1", "ENOSPC", "EACCES"},
-    {"send", "-1", "ECONNRESET handler:EINTR lasting:ECONNRESET", "EPIPE EAGAIN ENOBUFS"},
+    {"semget", "-1", "if:ENOSPC", "EACCES"},
+    {"send", "-1", "ECONNRESET handler:if:EINTR lasting:ECONNRESET", "EPIPE EAGAIN ENOBUFS"},
     {"sendfile", "-1", "EIO", "EAGAIN EINVAL ENOSYS"},
-    {"sendmsg", "-1", "ECONNRESET handler:EINTR", "EPIPE EAGAIN ENOBUFS"},
-    {"sendto", "-1", "ECONNRESET handler:EINTR", "EPIPE EAGAIN ENOBUFS"},
+    {"sendmsg", "-1", "ECONNRESET handler:if:EINTR", "EPIPE EAGAIN ENOBUFS"},
+    {"sendto", "-1", "ECONNRESET handler:if:EINTR", "EPIPE EAGAIN ENOBUFS"},
     {"setegid", "-1", "EPERM", ""},
     {"setenv", "-1", "ENOMEM", ""},
     {"seteuid", "-1", "EPERM", "EAGAIN"},
@@ -206,12 +207,12 @@ static const struct realism rows[] = {
     {"setxattr", "-1", "EOPNOTSUPP", "ENOSPC EPERM"},
     {"shm_open", "-1", "EACCES", "EMFILE"},
     {"shmat", "-1", "ENOMEM", "EACCES"},
-    {"shmget", "-1", "ENOSPC", "ENOMEM"},
+    {"shmget", "-1", "if:ENOSPC", "ENOMEM"},
     {"sigaction", "-1", "", "EINVAL"},
     {"socket", "-1", "EMFILE", "EACCES ENOBUFS EAFNOSUPPORT"},
     {"socketpair", "-1", "EMFILE", "EOPNOTSUPP"},
     {"splice", "-1", "EIO", "EAGAIN EINVAL"},
-    {"stat", "-1", "EACCES", "ENOENT EIO"},
+    {"stat", "-1", "if:EACCES", "ENOENT EIO"},
     {"statfs", "-1", "EACCES", "EIO"},
     {"statvfs", "-1", "EACCES", "EIO"},
     {"statx", "-1", "EACCES", "ENOENT EIO ENOSYS"},
@@ -238,16 +239,16 @@ static const struct realism rows[] = {
     {"valloc", "NULL", "ENOMEM", ""},
     {"vasprintf", "-1", "ENOMEM", ""},
     {"vfork", "-1", "EAGAIN", "ENOMEM"},
-    {"vfprintf", "-1", "ENOSPC", "EIO EPIPE ENOMEM"},
-    {"vprintf", "-1", "ENOSPC", "EIO EPIPE ENOMEM"},
+    {"vfprintf", "-1", "stream:ENOSPC", "EIO EPIPE ENOMEM"},
+    {"vprintf", "-1", "stream:ENOSPC", "EIO EPIPE ENOMEM"},
     {"wait", "-1", "handler:EINTR", "ECHILD"},
-    {"wait3", "-1", "handler:EINTR", "ECHILD"},
-    {"wait4", "-1", "handler:EINTR", "ECHILD"},
-    {"waitid", "-1", "handler:EINTR", "ECHILD"},
-    {"waitpid", "-1", "handler:EINTR", "ECHILD"},
+    {"wait3", "-1", "handler:if:EINTR", "ECHILD"},
+    {"wait4", "-1", "handler:if:EINTR", "ECHILD"},
+    {"waitid", "-1", "handler:if:EINTR", "ECHILD"},
+    {"waitpid", "-1", "handler:if:EINTR", "ECHILD"},
     {"wcsdup", "NULL", "ENOMEM", ""},
-    {"write", "-1", "file:ENOSPC file:short socket:ECONNRESET handler:EINTR file:lasting:ENOSPC", "EIO EPIPE EAGAIN EBADF"},
-    {"writev", "-1", "file:ENOSPC file:short socket:ECONNRESET handler:EINTR file:lasting:ENOSPC", "EIO EPIPE EAGAIN EBADF"},
+    {"write", "-1", "file:ENOSPC file:short socket:ECONNRESET handler:if:EINTR file:lasting:ENOSPC", "EIO EPIPE EAGAIN EBADF"},
+    {"writev", "-1", "file:ENOSPC file:short socket:ECONNRESET handler:if:EINTR file:lasting:ENOSPC", "EIO EPIPE EAGAIN EBADF"},
 };
 // clang-format on
 
@@ -261,14 +262,52 @@ const struct realism *realism_at(size_t index)
     return &rows[index];
 }
 
-// What the errors with the need "if" depend on. Constants are numbers: rules know no EPOLL_CTL_ADD.
+// What the errors with "if" depend on. Constants are numbers: rules know no EPOLL_CTL_ADD. A call
+// that does not wait is not interrupted. Files may be waited for: they may be far away.
+#define WAITS       "not fd(1).nonblocking"
+#define NOT_NULL(n) "arg(" n ") != \"/dev/null\""
+#define NOT_HERE    "arg(1) != \"/\" and arg(1) != \".\""
+#define CREATES(n)  "arg(" n ") & 512 != 0"
+#define MAY_HANG(n) "arg(" n ") & 1 == 0"
 static const struct {
     const char *name, *condition;
 } conditions[] = {
-    {"epoll_ctl", "arg(2) == 1"},            // what is watched is added
-    {"fallocate", "arg(2) & 2 == 0"},        // no hole is made
-    {"mremap", "arg(3) > arg(2)"},           // it grows
-    {"pthread_setspecific", "arg(1) >= 32"}, // the first keys have room in every thread
+    {"accept", WAITS},
+    {"accept4", WAITS},
+    {"chdir", NOT_HERE}, // everybody may enter these
+    {"connect", WAITS},
+    {"epoll_ctl", "arg(2) == 1"},   // what is watched is added
+    {"epoll_pwait", "arg(4) != 0"}, // the time to wait
+    {"epoll_wait", "arg(4) != 0"},
+    {"fallocate", "arg(2) & 2 == 0"}, // no hole is made
+    {"flock", "arg(2) & 4 == 0"},
+    {"fopen", NOT_NULL("1")},
+    {"getaddrinfo", "arg(1) ~ \"*[g-zG-Z]*\""}, // a name, not a number, which nobody is asked about
+    {"getrandom", "arg(2) > 256"},
+    {"lstat", NOT_HERE},
+    {"mremap", "arg(3) > arg(2)"}, // it grows
+    {"msgget", CREATES("2")},
+    {"open", NOT_NULL("1")},
+    {"openat", NOT_NULL("2")},
+    {"poll", "arg(3) != 0"},
+    {"pthread_setspecific", "arg(1) >= 32 and arg(2) != 0"}, // the first keys have room everywhere
+    {"read", WAITS},
+    {"readv", WAITS},
+    {"recv", WAITS},
+    {"recvfrom", WAITS},
+    {"recvmsg", WAITS},
+    {"semget", CREATES("3")},
+    {"send", WAITS},
+    {"sendmsg", WAITS},
+    {"sendto", WAITS},
+    {"shmget", CREATES("3")},
+    {"stat", NOT_HERE},
+    {"wait3", MAY_HANG("2")},
+    {"wait4", MAY_HANG("3")},
+    {"waitid", MAY_HANG("4")},
+    {"waitpid", MAY_HANG("3")},
+    {"write", WAITS},
+    {"writev", WAITS},
 };
 
 const char *realism_condition(const struct realism *row)
@@ -341,7 +380,7 @@ bool realism_forces(const char *function)
 }
 
 static const char *const needs[REALISM_NEEDS] = {
-    "", "file:", "socket:", "pipe:", "handler:", "if:"};
+    "", "file:", "socket:", "pipe:", "handler:", "stream:", "below:"};
 
 const char *realism_test(enum realism_need need)
 {
@@ -372,6 +411,7 @@ bool realism_next(const char **list, struct realism_error *ret_error)
     for (unsigned i = REALISM_NOTHING + 1; i < REALISM_NEEDS; i++)
         if (take(&error, needs[i]))
             error.need = i;
+    error.conditional = take(&error, "if:");
     error.lasting = take(&error, "lasting:");
     error.is_short = error.size == 5 && memcmp(error.name, "short", 5) == 0;
     if (*error.name == '-' || error.is_short)
@@ -391,14 +431,16 @@ void realism_action(const struct realism *row, const struct realism_error *error
                  is_error || error->size == 0 ? "" : "/", (int)error->size, error->name);
 }
 
-bool realism_put_condition(const struct realism *row, enum realism_need need, unsigned descriptor,
-                           char condition[REALISM_CONDITION_SIZE])
+bool realism_put_condition(const struct realism *row, const struct realism_error *error,
+                           unsigned descriptor, char condition[REALISM_CONDITION_SIZE])
 {
-    condition[0] = '\0';
-    if (realism_test(need) != NULL && descriptor != 0)
-        snprintf(condition, REALISM_CONDITION_SIZE, "fd(%u).%s", descriptor, realism_test(need));
-    else if (need == REALISM_CONDITION && realism_condition(row) != NULL)
-        snprintf(condition, REALISM_CONDITION_SIZE, "%s", realism_condition(row));
+    const char *own = error->conditional ? realism_condition(row) : NULL;
+    bool tested = realism_test(error->need) != NULL && descriptor != 0;
+    char test[24] = "";
+    if (tested)
+        snprintf(test, sizeof test, "fd(%u).%s", descriptor, realism_test(error->need));
+    snprintf(condition, REALISM_CONDITION_SIZE, "%s%s%s", test,
+             tested && own != NULL ? " and " : "", own != NULL ? own : "");
     return condition[0] != '\0';
 }
 

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "trial/calls.h"
+#include "wire/region.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,10 @@ static struct error *make_call(const struct calls *calls, const struct calls_row
     call->first = row->first;
     call->count = row->count;
     call->kinds = row->kinds;
+    call->latest = row->last;
+    call->descriptor = row->descriptor;
+    if (row->stream_offset != 0)
+        call->stream = hash_mix(hash_text(row->stream_module), row->stream_offset);
     call->program = strdup(process->program);
     call->function = strdup(function->name);
     call->library = strdup(function->library);
@@ -150,6 +155,9 @@ static struct error *put_call(struct recording *recording, struct recorded_call 
         known->again |= call->again;
         known->count += call->count;
         known->kinds |= call->kinds;
+        known->latest = call->latest > known->latest ? call->latest : known->latest;
+        if (call->descriptor != known->descriptor)
+            known->kinds |= WIRE_KIND_SEVERAL;
         return NULL;
     }
     struct recorded_call *added = ARRAY_ADD(&recording->calls);
@@ -334,6 +342,10 @@ static void merge_runs(struct recording *recording)
         for (end = start + 1; end < count && compare_places(&call, &calls[end]) == 0; end++) {
             call.first = calls[end].first < call.first ? calls[end].first : call.first;
             call.count += calls[end].count;
+            call.kinds |= calls[end].kinds;
+            call.latest = calls[end].latest == call.latest ? call.latest : 0;
+            if (call.descriptor != calls[end].descriptor)
+                call.kinds |= WIRE_KIND_SEVERAL;
             call_deinit(&calls[end]);
         }
         call.in_all_runs = end - start >= recording->runs;

@@ -33,6 +33,10 @@ struct recorded_call { // calls of one function from one place, by one program i
     uint64_t first; // occurrence number
     uint64_t count; // of calls, in all runs
     uint32_t kinds; // of descriptors, see trial/calls.h
+    // Of writes below a stream: the last occurrence, the same in all runs, or 0; the descriptor.
+    uint64_t latest;
+    uint32_t descriptor;
+    uint64_t stream; // a hash of where the stream of the calls was opened; 0: none, or not known
     // Set by recording_settle(), for all sites of the same function, process and program:
     uint64_t from, last; // the occurrences that every run had; from > last: none
     uint64_t uncertain;  // how many more only some runs had

@@ -3,6 +3,7 @@
 // repeat them. A fault is written "FUNCTION=RESULT[/ERRNO]" or with any other action of a rule.
 #include "base/cleanup.h"
 #include "base/duration.h"
+#include "base/frame-text.h"
 #include "base/secrets.h"
 #include "base/shell.h"
 #include "injector/reproduce.h"
@@ -21,26 +22,65 @@ static int shown(size_t size)
     return size < NAME_MOST ? (int)size : NAME_MOST;
 }
 
-static struct error *put_action(const char *fault, struct buffer *text)
+// " fails with ENOSPC", from "FUNCTION=RESULT/ENOSPC".
+static struct error *put_result(const char *fault, struct buffer *text)
 {
     size_t size = strcspn(fault, " \n");
     const char *equals = memchr(fault, '=', size), *slash = memchr(fault, '/', size);
+    if (strncmp(equals, "=short", 6) == 0)
+        return buffer_printf(text, " does only a part");
+    if (slash != NULL && slash > equals)
+        return buffer_printf(text, " fails with %.*s", shown((size_t)(fault + size - slash - 1)),
+                             slash + 1);
+    return buffer_printf(text, " returns %.*s", shown((size_t)(fault + size - equals) - 1),
+                         equals + 1);
+}
+
+static struct error *put_action(const char *fault, struct buffer *text)
+{
+    const char *equals = memchr(fault, '=', strcspn(fault, " \n"));
     if (equals == NULL)
         return buffer_printf(text, "%.*s is injected", shown(strlen(fault)), fault);
-    size_t name = (size_t)(equals - fault), end = (size_t)(fault + size - equals) - 1;
-    if (strncmp(equals, "=short", 6) == 0)
-        return buffer_printf(text, "%.*s does only a part", shown(name), fault);
-    TRY(buffer_printf(text, "%.*s ", shown(name), fault));
-    if (slash != NULL && slash > equals)
-        return buffer_printf(text, "fails with %.*s", shown((size_t)(fault + size - slash - 1)),
-                             slash + 1);
-    return buffer_printf(text, "returns %.*s", shown(end), equals + 1);
+    TRY(buffer_printf(text, "%.*s", shown((size_t)(equals - fault)), fault));
+    return put_result(fault, text);
+}
+
+static const char *standard_name(const struct injection *injection)
+{
+    static const char *const names[] = {[1] = "standard output", [2] = "standard error"};
+    uint32_t number = injection != NULL ? injection->standard_stream : 0;
+    return number < sizeof names / sizeof *names ? names[number] : NULL;
+}
+
+// "writing standard output fails with ENOSPC", "writing a stream opened at save.c:12 fails ..."
+static struct error *put_stream_write(const char *fault, const struct injection *injection,
+                                      struct buffer *text)
+{
+    const char *standard = standard_name(injection);
+    const char *opening = injection != NULL ? injection->stream : NULL;
+    struct frame_text frame = {0};
+    TRY(buffer_printf(text, "writing %s", standard != NULL ? standard : "a stream"));
+    if (opening != NULL && frame_text_next(&opening, &frame)) {
+        const char *slash =
+            frame.place.size != 0 ? memrchr(frame.place.text, '/', frame.place.size) : NULL;
+        const char *place = slash != NULL ? slash + 1 : frame.place.text;
+        size_t size = (size_t)(frame.place.text + frame.place.size - place);
+        if (frame.place.size != 0)
+            TRY(buffer_printf(text, " opened at %.*s", shown(size), place));
+        else if (frame.function.size != 0)
+            TRY(buffer_printf(text, " opened in %.*s", shown(frame.function.size),
+                              frame.function.text));
+    }
+    return put_result(fault, text);
 }
 
 struct error *library_describe(void *self, const char *fault, const struct injection *injection,
                                struct buffer *text)
 {
     const struct library *library = self;
+    static const char stream_write[] = REALISM_STREAM_WRITE "=";
+    if (strncmp(fault, stream_write, sizeof stream_write - 1) == 0)
+        return put_stream_write(fault, injection, text);
     TRY(put_action(fault, text));
     // The user did not name this failure, and the realism table does not have it.
     if (injection != NULL && library->automatic && injection->function != NULL &&

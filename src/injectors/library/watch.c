@@ -54,10 +54,12 @@ static bool depends_on_kind(const struct recorded_call *call)
     return false;
 }
 
-static uint64_t key_of(const struct recorded_site *site, const char *function,
-                       enum realism_need need)
+// What was seen at a place: an enum realism_need, or that the condition of the row held.
+#define CONDITION REALISM_NEEDS
+
+static uint64_t key_of(const struct recorded_site *site, const char *function, unsigned what)
 {
-    return hash_mix(hash_mix(hash_text(function), choice_place(site)), need);
+    return hash_mix(hash_mix(hash_text(function), choice_place(site)), what);
 }
 
 // REALISM_NOTHING marks a place whose descriptors were looked at.
@@ -75,7 +77,7 @@ struct error *descriptor_kinds_add(struct descriptor_kinds *kinds, const struct 
         if ((call->kinds & (WIRE_KIND_HELD | WIRE_KIND_NOT_HELD)) != 0)
             TRY(map_add(&kinds->seen, key_of(site, call->function, REALISM_NOTHING), NULL));
         if ((call->kinds & WIRE_KIND_HELD) != 0)
-            TRY(map_add(&kinds->seen, key_of(site, call->function, REALISM_CONDITION), NULL));
+            TRY(map_add(&kinds->seen, key_of(site, call->function, CONDITION), NULL));
         if ((call->kinds & WIRE_KIND_LOOKED) == 0)
             continue;
         TRY(map_add(&kinds->seen, key_of(site, call->function, REALISM_NOTHING), NULL));
@@ -86,12 +88,18 @@ struct error *descriptor_kinds_add(struct descriptor_kinds *kinds, const struct 
     return NULL;
 }
 
-bool descriptor_kinds_seen(const struct descriptor_kinds *kinds, const struct recorded_site *site,
-                           const char *function, enum realism_need need)
+static bool seen(const struct descriptor_kinds *kinds, const struct recorded_site *site,
+                 const char *function, unsigned what)
 {
-    return (realism_test(need) == NULL && need != REALISM_CONDITION) ||
-           !map_has(&kinds->seen, key_of(site, function, REALISM_NOTHING)) ||
-           map_has(&kinds->seen, key_of(site, function, need));
+    return !map_has(&kinds->seen, key_of(site, function, REALISM_NOTHING)) ||
+           map_has(&kinds->seen, key_of(site, function, what));
+}
+
+bool descriptor_kinds_seen(const struct descriptor_kinds *kinds, const struct recorded_site *site,
+                           const char *function, const struct realism_error *error)
+{
+    return (realism_test(error->need) == NULL || seen(kinds, site, function, error->need)) &&
+           (!error->conditional || seen(kinds, site, function, CONDITION));
 }
 
 static bool may_fail(const struct recorded_call *call, const struct choice_options *options)
@@ -157,7 +165,7 @@ struct error *choice_watch(const struct recording *sites, const struct choice_op
             continue;
         const char *condition = by_kind ? realism_condition(realism_find(call->function)) : NULL;
         TRY(first_run_watch_function(scenario, call->function, call->library, condition));
-        if (by_kind && condition == NULL)
+        if (by_kind && choice_descriptor(call->function) != 0)
             scenario_watch_descriptor(scenario, choice_descriptor(call->function));
         TRY(spare_places(sites, analysis, i, first, !by_stack, scenario));
         *ret_any = true;

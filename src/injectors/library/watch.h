@@ -16,9 +16,10 @@ void descriptor_kinds_deinit(struct descriptor_kinds *kinds);
 // Adds what a run with the rules of choice_watch() recorded.
 _must_check_ struct error *descriptor_kinds_add(struct descriptor_kinds *kinds,
                                                 const struct recording *stacks);
-// Whether a call was seen with a descriptor that the need allows. Also true where nothing is known.
+// Whether a call was seen with a descriptor and arguments that the error needs. Also true where
+// nothing is known.
 bool descriptor_kinds_seen(const struct descriptor_kinds *kinds, const struct recorded_site *site,
-                           const char *function, enum realism_need need);
+                           const char *function, const struct realism_error *error);
 
 // Called after the first run, which recorded no stacks. Adds rules that record the functions whose
 // stacks or kinds of descriptors are worth knowing. Walking the stack takes much longer than many

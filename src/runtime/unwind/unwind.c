@@ -297,6 +297,19 @@ uint32_t walk_collect(const struct call_frame *frame, uint64_t *pcs, uint32_t ro
     return count;
 }
 
+uint64_t frames_hash_from(struct frame_start start)
+{
+    struct walk walk = {.pc = start.pc, .sp = start.sp};
+    uint64_t pcs[WIRE_FRAMES];
+    uint32_t count = 0;
+    walk.registers[RBP] = start.rbp;
+    find_stack(&walk);
+    do
+        pcs[count++] = walk.pc;
+    while (count < WIRE_FRAMES && walk_next(&walk));
+    return frames_hash(pcs, count);
+}
+
 // The hash is the same for the same stack of the same builds, wherever they are loaded. It is
 // computed for every frame of every new stack, so it is cheap: a product, with its good upper half
 // folded into the lower. Hashes are kept in files: if you change this, raise the format of
