@@ -285,7 +285,8 @@ static struct error *new_finding(struct ledger *ledger, const struct trial_job *
                                  const struct engine_result *result, int64_t trial)
 {
     struct finding_group *group;
-    TRY(finding_group_add(&ledger->groups, finding_cause(result), &group));
+    TRY(finding_group_add(&ledger->groups, finding_cause(&result->judgement, job->check),
+                          &group));
     group->verdict = result->judgement.verdict;
     group->severity = result->judgement.severity;
     TRY(take_example(ledger, group, job, result, trial));
@@ -352,7 +353,7 @@ struct error *ledger_keep(void *data, struct trial_job *job, const struct candid
         TRY(add_candidate(ledger, job, candidate));
     bool found = verdict_facts[verdict].finding;
     struct finding_group *group =
-        found ? finding_group_find(&ledger->groups, finding_cause(result)) : NULL;
+        found ? finding_group_of(&ledger->groups, &result->judgement, job->check) : NULL;
     int64_t trial;
     TRY(add_trial(ledger, job, result, group != NULL ? group->id : 0, false, &trial));
     if (found)
@@ -390,7 +391,7 @@ struct finding_group *ledger_unconfirmed(struct ledger *ledger, size_t *ret_inde
 static bool shows(const struct finding_group *group, const struct engine_result *result)
 {
     return result->judgement.verdict == group->verdict &&
-           strcmp(finding_cause(result), group->cause) == 0;
+           finding_shows(&result->judgement, group->cause);
 }
 
 // Whether a confirmation shows the same as the trial. A hang may have another cause: when processes

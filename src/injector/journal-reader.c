@@ -99,26 +99,32 @@ static bool is_same_outside(struct journal_reader *reader, const char *module)
     return same;
 }
 
+// The symbolizer for a module, and the path under which it finds it, which the caller frees. NULL
+// without memory.
+static struct dwarf_symbolizer *symbolizer_of(struct journal_reader *reader, const char *module,
+                                              char **ret_path)
+{
+    bool outside =
+        reader->root == NULL || reader->root[0] == '\0' || is_same_outside(reader, module);
+    if (!outside && reader->sandbox_symbolizer == NULL)
+        error_free(dwarf_symbolizer_new(&reader->sandbox_symbolizer));
+    if (asprintf(ret_path, "%s%s", outside ? "" : reader->root, module) < 0)
+        *ret_path = NULL;
+    if (*ret_path == NULL)
+        return NULL;
+    return outside ? reader->host_symbolizer : reader->sandbox_symbolizer;
+}
+
 // Errors only mean that there are no names. A report is still useful without them.
 struct journal_reader_place journal_reader_find(struct journal_reader *reader, const char *module,
                                                 uint64_t address)
 {
-    struct dwarf_position found = {0};
-    const char *inlined = NULL;
-    if (reader->root == NULL || reader->root[0] == '\0' || is_same_outside(reader, module)) {
-        found = dwarf_symbolizer_find(reader->host_symbolizer, module, address);
-        inlined = dwarf_symbolizer_inlined(reader->host_symbolizer, module, address);
-    } else {
-        _cleanup_free_ char *inside = NULL;
-        if (reader->sandbox_symbolizer == NULL)
-            error_free(dwarf_symbolizer_new(&reader->sandbox_symbolizer));
-        if (asprintf(&inside, "%s%s", reader->root, module) < 0)
-            inside = NULL;
-        if (inside != NULL && reader->sandbox_symbolizer != NULL) {
-            found = dwarf_symbolizer_find(reader->sandbox_symbolizer, inside, address);
-            inlined = dwarf_symbolizer_inlined(reader->sandbox_symbolizer, inside, address);
-        }
-    }
+    _cleanup_free_ char *path = NULL;
+    struct dwarf_symbolizer *symbolizer = symbolizer_of(reader, module, &path);
+    if (symbolizer == NULL)
+        return (struct journal_reader_place){0};
+    struct dwarf_position found = dwarf_symbolizer_find(symbolizer, path, address);
+    const char *inlined = dwarf_symbolizer_inlined(symbolizer, path, address);
     return (struct journal_reader_place){inlined != NULL ? inlined : found.symbol, found.file,
                                          found.line};
 }
@@ -146,6 +152,23 @@ int journal_reader_name_size(const char *symbol)
     return (int)(is_twin ? size - end : size);
 }
 
+#define CODE_SIZE 32
+
+// "1f00ba47+0x1c". Like the frame's offset, this is where the call returns to.
+static bool put_code(struct journal_reader *reader, const char *module, uint64_t offset,
+                     bool returns, char text[CODE_SIZE])
+{
+    _cleanup_free_ char *path = NULL;
+    struct dwarf_symbolizer *symbolizer = symbolizer_of(reader, module, &path);
+    struct dwarf_code code;
+    uint64_t before = returns ? 1 : 0;
+    if (symbolizer == NULL || !dwarf_symbolizer_code(symbolizer, path, offset - before, &code))
+        return false;
+    snprintf(text, CODE_SIZE, "%08x+0x%llx", code.hash,
+             (unsigned long long)(code.offset + before));
+    return true;
+}
+
 struct error *journal_reader_put_frame(struct journal_reader *reader, const char *module,
                                        uint64_t offset, bool returns, bool brief,
                                        struct buffer *text)
@@ -164,6 +187,9 @@ struct error *journal_reader_put_frame(struct journal_reader *reader, const char
         frame.file = frame_part(place.file);
         frame.line = place.line;
     }
+    char code[CODE_SIZE];
+    if (place.symbol == NULL && put_code(reader, module, offset, returns, code))
+        frame.code = frame_part(code);
     return frame_text_put(text, &frame);
 }
 
