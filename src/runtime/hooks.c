@@ -4,6 +4,7 @@
 // so the hooks are ordinary functions that call the real one.
 #include "runtime/hooks.h"
 
+#include "runtime/ancestry.h"
 #include "runtime/credits.h"
 #include "runtime/descriptors.h"
 #include "runtime/function.h"
@@ -134,21 +135,19 @@ static void *hook_dlmopen(long list, const char *path, int flags)
 
 static int hook_fork(void)
 {
-    thread_self();
+    ancestry_fork_begin();
     atomic_add(&runtime.forks, 1);
     int pid = REAL(fork)();
-    if (pid == 0)
-        thread_self();
+    ancestry_fork_end();
     return pid;
 }
 
 static int hook__Fork(void)
 {
-    thread_self();
+    ancestry_fork_begin();
     atomic_add(&runtime.forks, 1);
     int pid = REAL(_Fork)();
-    if (pid == 0)
-        thread_self();
+    ancestry_fork_end();
     return pid;
 }
 

@@ -126,6 +126,14 @@ struct wire_region {
     // Of the processes in `process_numbers`: 1 + the number of the system call that the runtime is
     // making in one that filters its own system calls; 0: none.
     uint64_t own_calls[WIRE_PROCESSES];
+    // Of the same processes: who made them (WIRE_ANCESTRY_CHILD()), how many children they have
+    // made, and how many calls of posix_spawn() are under way.
+    uint64_t ancestries[WIRE_PROCESSES];
+    uint32_t children[WIRE_PROCESSES], spawning[WIRE_PROCESSES];
+    struct wire_born { // a process whose maker has numbered it, until the runtime starts in it
+        uint32_t state, pid; // 0: free; 0: not yet filled in
+        uint64_t ancestry;
+    } born[WIRE_PENDING];
     uint32_t filters; // enum wire_filter bits: what processes have installed
     uint32_t reserved;
     uint64_t pending[WIRE_PENDING]; // WIRE_PENDING_ENTRY(); 0: free
@@ -148,6 +156,12 @@ struct wire_region {
     // standard streams. Written before it starts.
     uint64_t inherited_sockets[WIRE_INHERITED_SOCKETS];
 };
+
+// Who made a process, a byte for each generation: the command is 1, its second child 0x102. 0: not
+// known, also for the 256th child, and for the ninth generation.
+#define WIRE_ANCESTRY_COMMAND 1u
+#define WIRE_ANCESTRY_CHILD(parent, number)                                                        \
+    ((parent) != 0 && (parent) >> 56 == 0 && (number) < 256 ? (parent) << 8 | (number) : 0)
 
 // A program was started and the runtime has not started in it: its pid, why that may be, and its
 // record in the journal.
@@ -435,6 +449,7 @@ struct wire_calls {
         uint32_t number; // as in process(n)
         uint32_t pid;
         uint32_t reserved;
+        uint64_t ancestry;          // as in ancestry("1.2"); 0: not known
         char program[64];           // file name, as in process("name")
     } process[WIRE_CALL_PROCESSES]; // one per process and program that it runs
     struct wire_call {
