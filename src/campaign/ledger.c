@@ -332,12 +332,18 @@ static struct error *add_to_finding(struct ledger *ledger, struct finding_group 
          doubtful = proof_before(job->basis) == STORE_PROOF_UNPROVEN &&
                     (proof_before(group->basis) != STORE_PROOF_UNPROVEN ||
                      group->proof == STORE_PROOF_CAUSED);
-    bool next = group->carried || surer ||
+    // One cause may do different harm. The worst is shown.
+    enum severity severity = result->judgement.severity;
+    bool worse = !doubtful && severity != SEVERITY_NONE && severity < group->severity,
+         milder = severity != group->severity && !worse;
+    if (worse)
+        group->severity = severity;
+    bool next = group->carried || surer || worse ||
                 (group->confirmed == STORE_FLAKY && group->failures <= FINDING_SPARES);
     // If candidates have an order, the first one is the example, whichever result arrives first.
     bool listed = ledger->options.definition->selection.order == ORDER_LISTED;
     bool simpler = listed ? job->number <= group->number : finding_is_simpler(group, result);
-    if (!next && (doubtful || !simpler))
+    if (!next && (doubtful || milder || !simpler))
         return ledger->confirm ? keep_spare(group, job, result, trial) : NULL;
     TRY(take_example(ledger, group, job, result, trial));
     return describe_and_store(ledger, group, job, result, store_changed);

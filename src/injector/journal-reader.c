@@ -257,6 +257,16 @@ static struct error *describe_site(struct journal_reader *reader, const struct w
     return copy_text(place.symbol, MOST_TEXT, &injection->symbol);
 }
 
+// Whether a process ended as it should not, as its parent learnt.
+static bool has_failed(const struct wire_view *view, uint32_t number)
+{
+    const struct wire_region *region = view->region;
+    for (uint32_t i = 0; i < WIRE_PROCESSES; i++)
+        if ((uint32_t)region->process_numbers[i] == number && region->process_numbers[i] >> 32 != 0)
+            return (region->ends[i] & WIRE_ENDED) != 0 && region->ends[i] != WIRE_ENDED;
+    return false;
+}
+
 static struct error *add_injection(struct journal_reader *reader, const struct wire_view *view,
                                    const struct scenario *scenario,
                                    const struct wire_record *record,
@@ -270,6 +280,7 @@ static struct error *add_injection(struct journal_reader *reader, const struct w
     injection->occurrence = record->occurrence;
     injection->rule = record->rule;
     injection->process = record->process_number;
+    injection->failed = has_failed(view, record->process_number);
     injection->thread = record->thread_number;
     injection->seconds = clock_seconds(record->time_ns);
     TRY(copy_text(record->function, WIRE_FUNCTION_NAME, &injection->function));

@@ -21,6 +21,8 @@ struct injection { // one activation
     uint32_t process, thread;
     int signal;    // that was sent, or 0
     bool observed; // nothing was injected; the other injections happened inside this call
+    bool failed;   // the process ended with another exit status than 0, or by a signal, as its
+                   // parent learnt; known where the run is observed
     double seconds;
 };
 

@@ -95,22 +95,37 @@ static bool is_in(const struct frame_text *frame, const char *symbol)
     return frame_part_is(word, symbol);
 }
 
-// Whether the function that made the failed call is on the stack.
-static bool is_on_stack(const char *stack, const struct injection *injection)
+// For an injection without a stack.
+static bool is_on_stack(const char *stack, const char *symbol)
 {
-    struct frame_text frame, failed;
-    bool known = origin_frame(injection, &failed);
+    struct frame_text frame;
     while (frame_text_next(&stack, &frame))
-        if (known ? origin_same_function(&frame, &failed) : is_in(&frame, injection->symbol))
+        if (is_in(&frame, symbol))
             return true;
     return false;
 }
 
-// Writes the line where it crashed, whoever called. If the function that made the failed call is on
-// the stack, its result may have been passed on to the crash: another call is another cause, so the
-// call is added, unless the program handles it. If it is not, the crash is in code that handles the
-// failures of many calls, and that is one cause. If the C library did not survive a failure inside
-// one of its own calls, that is its bug, whoever called it.
+// Adds the call whose failure was passed on to the crash: another call is another cause. If the
+// program looks at the result of the failed call, it does not matter which call it was: the crash
+// is in code that handles failures. Nor if there is no such call.
+static struct error *put_crash_origin(struct verdict_draft *draft, const char *stack, size_t place)
+{
+    const struct injection *injection = &draft->run->observation.injections.items[0];
+    struct frame_text frame;
+    bool direct = true, known = injection->stack != NULL;
+    if (known ? !origin_of_crash(injection, stack, place, &frame, &direct)
+              : !is_on_stack(stack, injection->symbol))
+        return NULL;
+    if (direct)
+        TRY(buffer_append(&draft->handled, draft->cause.data, draft->cause.size));
+    TRY(buffer_printf(&draft->cause, " after "));
+    return known ? origin_put_frame(&draft->cause, injection, &frame)
+                 : origin_put(&draft->cause, injection);
+}
+
+// Writes the line where it crashed, whoever called. If the C library did not survive a failure
+// inside one of its own calls, that is its bug, whoever called it. A process that ends itself does
+// so in code that handles failures.
 static struct error *put_crash_place(struct verdict_draft *draft)
 {
     const struct observation *observation = &draft->run->observation;
@@ -120,17 +135,20 @@ static struct error *put_crash_place(struct verdict_draft *draft)
                *stack = observation->crash_stack != NULL ? observation->crash_stack : key;
     struct frame_text frame, placed;
     bool own = injection != NULL && origin_is_own_crash(injection, stack);
+    if (own && origin_is_heap_check(key) && frame_text_at(injection->stack, 0, &frame) &&
+        frame.function.text != NULL)
+        return buffer_printf(&draft->cause, "a damaged heap after %.*s (%.*s)",
+                             (int)frame.function.size, frame.function.text,
+                             (int)frame.module.size, frame.module.text);
     size_t number = own ? origin_crash_frame(key) : origin_first_outside(key);
     if (!frame_text_at(key, number, &frame))
         return NULL;
     TRY(quote_put(&draft->cause, frame.whole.text, frame.whole.size, 300));
     if (frame_text_at(observation->crash_stack, number, &placed) && placed.place.text != NULL)
         TRY(buffer_printf(&draft->cause, " at %.*s", (int)placed.place.size, placed.place.text));
-    if (own || injection == NULL || !is_on_stack(stack, injection))
+    if (own || injection == NULL || observation->crash_by_itself)
         return NULL;
-    TRY(buffer_append(&draft->handled, draft->cause.data, draft->cause.size));
-    TRY(buffer_printf(&draft->cause, " after "));
-    return origin_put(&draft->cause, injection);
+    return put_crash_origin(draft, stack, number);
 }
 
 // "SIGSEGV in f (cp) at a.c:12": without addresses and what else varies.

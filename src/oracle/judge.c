@@ -59,22 +59,52 @@ static struct error *put_stream(struct verdict_draft *draft, const char *what,
                          injection->program != NULL ? injection->program : "the program");
 }
 
-static struct error *put_origin(struct verdict_draft *draft, const char *what,
-                                const struct injection *injection)
+// Whether a process reported the failure to whoever started it, which went on as if nothing had
+// happened. That is what is wrong, whatever failed in the process.
+static bool is_ignored(const struct verdict_draft *draft, const struct injection *injection)
 {
-    if (draft->verdict == VERDICT_SILENT && origin_is_stream(injection))
+    const struct sandbox_result *workload = &draft->run->workload;
+    return injection->failed && injection->process != 1 && workload->end == SANDBOX_EXIT &&
+           workload->status == 0;
+}
+
+// What is wrong with a result is told only of streams and of failures that are ignored. Others are
+// one missing check, whatever it spoils.
+static struct error *put_result_cause(struct verdict_draft *draft, const char *what,
+                                      const struct injection *injection)
+{
+    if (is_ignored(draft, injection))
+        return buffer_printf(&draft->cause, "%s after an ignored failure of %s", what,
+                             injection->program != NULL ? injection->program : "a process");
+    if (draft->verdict == VERDICT_SILENT && origin_is_stream(injection)) {
+        TRY(buffer_printf(&draft->cause, "%s after ", what));
         return put_stream(draft, what, injection);
+    }
+    TRY(buffer_printf(&draft->cause, "result after "));
     return origin_put(&draft->cause, injection);
+}
+
+static bool is_result(const char *what)
+{
+    static const char *const results[] = {"data loss", "files", "stdout", "leftovers", "stderr"};
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+        if (strcmp(what, results[i]) == 0)
+            return true;
+    return false;
 }
 
 struct error *verdict_draft_put_cause_site(struct verdict_draft *draft, const char *what)
 {
     const struct observation *observation = &draft->run->observation;
-    TRY(buffer_printf(&draft->cause, "%s", what));
     if (observation->injections.count == 0)
-        return NULL;
-    TRY(buffer_printf(&draft->cause, " after "));
-    TRY(put_origin(draft, what, &observation->injections.items[0]));
+        return buffer_printf(&draft->cause, "%s", what);
+    const struct injection *first = &observation->injections.items[0];
+    if (is_result(what)) {
+        TRY(put_result_cause(draft, what, first));
+    } else {
+        TRY(buffer_printf(&draft->cause, "%s after ", what));
+        TRY(origin_put(&draft->cause, first));
+    }
     const struct injection *second = injection_second(observation);
     if (second == NULL)
         return NULL;

@@ -35,6 +35,18 @@ size_t origin_first_outside(const char *stack)
     return 0;
 }
 
+// The function of the C library that a frame called, by which the failed call was made, or the
+// failed function.
+static struct frame_part called_function(const struct injection *injection)
+{
+    size_t outside = origin_first_outside(injection->stack);
+    struct frame_text inner;
+    if (outside == 0)
+        return frame_part(injection->function != NULL ? injection->function : "");
+    return frame_text_at(injection->stack, outside - 1, &inner) ? inner.function
+                                                                : (struct frame_part){0};
+}
+
 bool origin_frame(const struct injection *injection, struct frame_text *ret_frame)
 {
     if (injection->stack == NULL)
@@ -72,14 +84,23 @@ bool origin_is_own_crash(const struct injection *injection, const char *crash_st
            !origin_is_libc(crashed.module) && same_part(failed.whole, crashed.whole);
 }
 
+// A function of the C library without what its inner names begin with: "__GI___regcomp".
+static struct frame_part plain_name(struct frame_part name)
+{
+    for (;;) {
+        size_t skip = name.size != 0 && *name.text == '_' ? 1
+                      : frame_part_begins(name, "GI_")    ? 3
+                                                          : 0;
+        if (skip == 0)
+            return name;
+        name.text += skip;
+        name.size -= skip;
+    }
+}
+
 static bool is_named(struct frame_part name, const char *const *names, size_t count)
 {
-    while (name.size != 0 && *name.text == '_') {
-        name.text++;
-        name.size--;
-    }
-    if (frame_part_begins(name, "GI_"))
-        return is_named((struct frame_part){name.text + 3, name.size - 3}, names, count);
+    name = plain_name(name);
     for (size_t i = 0; i < count; i++)
         if (frame_part_is(name, names[i]))
             return true;
@@ -105,6 +126,16 @@ size_t origin_crash_frame(const char *stack)
     return found;
 }
 
+bool origin_is_heap_check(const char *stack)
+{
+    static const char *const checks[] = {"malloc_printerr"};
+    struct frame_text frame;
+    while (frame_text_next(&stack, &frame) && origin_is_libc(frame.module))
+        if (is_named(frame.function, checks, LENGTH(checks)))
+            return true;
+    return false;
+}
+
 bool origin_is_stream(const struct injection *injection)
 {
     static const char *const functions[] = {
@@ -117,7 +148,10 @@ bool origin_is_stream(const struct injection *injection)
     };
     if (injection->function == NULL)
         return false;
+    const char *prefix = strchr(injection->function, '_'); // gpgrt_printf
     return is_named(frame_part(injection->function), functions, LENGTH(functions)) ||
+           (prefix != NULL && prefix != injection->function &&
+            is_named(frame_part(prefix), functions, LENGTH(functions))) ||
            (strcmp(injection->function, "write") == 0 && is_of_libc(injection));
 }
 
@@ -147,15 +181,48 @@ static struct error *put_call(struct buffer *text, const struct injection *injec
 
 // A line or an address tells which call it is, so the function is left out: what the C library
 // calls inside, and how the program calls it, are the same then. Otherwise it is named, if it is
-// known: in the C library it is that of another call.
+// known.
+struct error *origin_put_frame(struct buffer *text, const struct injection *injection,
+                               const struct frame_text *frame)
+{
+    struct frame_text first;
+    bool failed = origin_frame(injection, &first) && first.whole.text == frame->whole.text;
+    if (failed && frame->function.text != NULL && frame->place.text == NULL) {
+        struct frame_part called = plain_name(called_function(injection));
+        TRY(buffer_append(text, called.text != NULL ? called.text : "", called.size));
+        TRY(buffer_append(text, " in ", called.size != 0 ? 4 : 0));
+    }
+    return quote_put(text, frame->whole.text, frame->whole.size, NAME_MOST);
+}
+
 struct error *origin_put(struct buffer *text, const struct injection *injection)
 {
     struct frame_text frame;
     if (!origin_frame(injection, &frame) || frame.module.text == NULL)
         return put_call(text, injection);
-    if (frame.function.text != NULL && frame.place.text == NULL && !is_of_libc(injection)) {
-        TRY(put_function(text, injection));
-        TRY(buffer_append(text, " in ", 4));
-    }
-    return quote_put(text, frame.whole.text, frame.whole.size, NAME_MOST);
+    return origin_put_frame(text, injection, &frame);
+}
+
+#define NEAR_FRAMES 3
+
+// The failed call's own function may be anywhere on the stack. A function that the failure was
+// handed up to must be near: main() is on all stacks.
+bool origin_of_crash(const struct injection *injection, const char *stack, size_t place,
+                     struct frame_text *ret_frame, bool *ret_direct)
+{
+    size_t first = injection->stack != NULL ? origin_first_outside(injection->stack) : 0, number = 0;
+    struct frame_text crashed, failed;
+    for (; frame_text_next(&stack, &crashed); number++)
+        for (size_t i = first; number >= place && frame_text_at(injection->stack, i, &failed); i++) {
+            if (!origin_same_function(&crashed, &failed))
+                continue;
+            *ret_direct = i == first;
+            *ret_frame = failed;
+            if (*ret_direct)
+                return true;
+            if (number > place + NEAR_FRAMES)
+                break;
+            return !same_part(crashed.whole, failed.whole); // else both are inside one call
+        }
+    return false;
 }

@@ -31,9 +31,19 @@ bool origin_is_own_crash(const struct injection *injection, const char *crash_st
 // or checks its heap.
 size_t origin_crash_frame(const char *stack);
 
+// Whether the C library found its heap damaged. Where it did so is chance.
+bool origin_is_heap_check(const char *stack);
+
 // Appends "fill at in.c:7", "malloc in fill (x)", "x+0x12 {1f00ba47+0x2}", or as much of it as is
 // known.
 _must_check_ struct error *origin_put(struct buffer *text, const struct injection *injection);
+_must_check_ struct error *origin_put_frame(struct buffer *text, const struct injection *injection,
+                                            const struct frame_text *frame);
+// Finds the call whose failure was passed on to a crash: the call in a function that is on both
+// stacks, from frame `place` of the crash's on. `ret_direct`: it is the failed call itself. False if
+// there is none, and the crash does not depend on where the failure began.
+bool origin_of_crash(const struct injection *injection, const char *stack, size_t place,
+                     struct frame_text *ret_frame, bool *ret_direct);
 // Whether the call writes to a stream. A program needs one check for all of them, when it closes
 // the stream.
 bool origin_is_stream(const struct injection *injection);

@@ -309,6 +309,7 @@ void hook_prepare(void)
     filter_add(user_hooks, USER_HOOKS);
     filter_add(broadcast_hooks, BROADCAST_HOOKS);
     filter_add(filter_hooks, FILTER_HOOKS);
+    filter_add(wait_hooks, WAIT_HOOKS);
     if ((runtime.plan->uses & WIRE_USE_MUTEX) != 0)
         filter_add(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0]);
     if ((runtime.region->options & WIRE_CATCH_CRASHES) != 0)
@@ -335,6 +336,8 @@ const struct hook *hook_find(const char *name)
         hook = find_in(broadcast_hooks, BROADCAST_HOOKS, name);
     if (hook == NULL)
         hook = find_in(filter_hooks, FILTER_HOOKS, name);
+    if (hook == NULL)
+        hook = find_in(wait_hooks, WAIT_HOOKS, name);
     if (hook == NULL && (runtime.plan->uses & WIRE_USE_MUTEX) != 0)
         hook = find_in(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0], name);
     if (hook == NULL && (runtime.region->options & WIRE_CATCH_CRASHES) != 0)

@@ -82,6 +82,7 @@ static uint32_t process_number(uint32_t pid, bool forked)
     region->ancestries[own - region->process_numbers] = runtime.ancestry;
     atomic_store(&region->children[own - region->process_numbers], 0u);
     atomic_store(&region->spawning[own - region->process_numbers], 0u);
+    atomic_store(&region->ends[own - region->process_numbers], 0u);
     atomic_store(own, (uint64_t)pid << 32 | number);
     runtime.process->own_call = &region->own_calls[own - region->process_numbers];
     return number;

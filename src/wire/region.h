@@ -130,6 +130,7 @@ struct wire_region {
     // made, and how many calls of posix_spawn() are under way.
     uint64_t ancestries[WIRE_PROCESSES];
     uint32_t children[WIRE_PROCESSES], spawning[WIRE_PROCESSES];
+    uint32_t ends[WIRE_PROCESSES]; // WIRE_ENDED | the status that its parent got; 0: not known
     struct wire_born { // a process whose maker has numbered it, until the runtime starts in it
         uint32_t state, pid; // 0: free; 0: not yet filled in
         uint64_t ancestry;
@@ -156,6 +157,8 @@ struct wire_region {
     // standard streams. Written before it starts.
     uint64_t inherited_sockets[WIRE_INHERITED_SOCKETS];
 };
+
+#define WIRE_ENDED 0x80000000u
 
 // Who made a process, a byte for each generation: the command is 1, its second child 0x102. 0: not
 // known, also for the 256th child, and for the ninth generation.
