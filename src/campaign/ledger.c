@@ -228,6 +228,7 @@ describe_and_store(struct ledger *ledger, struct finding_group *group, const str
         .confirmed = group->confirmed,
         .severity = group->severity,
         .proof = group->proof,
+        .library = result->judgement.library,
     };
     TRY(store(ledger, &row));
     group->id = row.id;

@@ -402,6 +402,30 @@ static struct error *take_result(const struct wire_record *record, struct observ
     return NULL;
 }
 
+// A library in a directory that packages install to.
+static bool is_system_library(const char *path)
+{
+    static const char *const directories[] = {"/lib/", "/lib64/", "/lib32/", "/usr/lib/",
+                                              "/usr/lib64/", "/usr/lib32/"};
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
+        if (strncmp(path, directories[i], strlen(directories[i])) == 0)
+            return strstr(file_base_name(path), ".so") != NULL;
+    return false;
+}
+
+static struct error *list_system_libraries(const struct wire_view *view, char **ret_list)
+{
+    _cleanup_(buffer_deinit) struct buffer list = {0};
+    for (uint32_t i = 0; i < WIRE_MODULES; i++) {
+        char storage[WIRE_MODULE_PATH + 1];
+        const char *path = journal_reader_module(view, i, storage);
+        if (path != NULL && is_system_library(path))
+            TRY(buffer_printf(&list, "%s\n", file_base_name(path)));
+    }
+    *ret_list = TAKE(list.data);
+    return NULL;
+}
+
 struct error *journal_reader_observe(struct journal_reader *reader, const struct wire_view *view,
                                      const struct scenario *scenario,
                                      struct observation *observation)
@@ -411,6 +435,8 @@ struct error *journal_reader_observe(struct journal_reader *reader, const struct
         return NULL;
     for (uint32_t i = 0; i < view->rule_count; i++)
         observation->activations += view->rule_states[i].fired;
+    if (observation->activations != 0)
+        TRY(list_system_libraries(view, &observation->system_libraries));
     for (uint32_t i = 0; i < view->record_count; i++) {
         const struct wire_record *record = &view->journal[i];
         if (record->state != WIRE_RECORD_COMPLETE)

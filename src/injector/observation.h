@@ -54,6 +54,9 @@ struct observation {
     char *crash;           // the same for people: "SIGSEGV at 0x0 in PROGRAM", or NULL
     char *crash_stack;     // frames, one per line, innermost first, or NULL
     char *crash_key;       // the same without addresses, for grouping; or NULL
+    // File names of the libraries in directories of the system that were loaded, one per line, or
+    // NULL; known where the run is observed
+    char *system_libraries;
     bool crash_in_command; // it was the command itself and not something it started
     struct observed_call observed;
     // The process ended itself, by abort() or an instruction for that, and not in a handler of a

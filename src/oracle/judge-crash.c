@@ -118,6 +118,8 @@ static struct error *put_crash_origin(struct verdict_draft *draft, const char *s
         return NULL;
     if (direct)
         TRY(buffer_append(&draft->handled, draft->cause.data, draft->cause.size));
+    if (known)
+        draft->blamed = frame.module;
     TRY(buffer_printf(&draft->cause, " after "));
     return known ? origin_put_frame(&draft->cause, injection, &frame)
                  : origin_put(&draft->cause, injection);
@@ -135,6 +137,8 @@ static struct error *put_crash_place(struct verdict_draft *draft)
                *stack = observation->crash_stack != NULL ? observation->crash_stack : key;
     struct frame_text frame, placed;
     bool own = injection != NULL && origin_is_own_crash(injection, stack);
+    if (own && frame_text_at(key, 0, &frame))
+        draft->blamed = frame.module;
     if (own && origin_is_heap_check(key) && frame_text_at(injection->stack, 0, &frame) &&
         frame.function.text != NULL)
         return buffer_printf(&draft->cause, "a damaged heap after %.*s (%.*s)",
@@ -143,6 +147,7 @@ static struct error *put_crash_place(struct verdict_draft *draft)
     size_t number = own ? origin_crash_frame(key) : origin_first_outside(key);
     if (!frame_text_at(key, number, &frame))
         return NULL;
+    draft->blamed = frame.module;
     TRY(quote_put(&draft->cause, frame.whole.text, frame.whole.size, 300));
     if (frame_text_at(observation->crash_stack, number, &placed) && placed.place.text != NULL)
         TRY(buffer_printf(&draft->cause, " at %.*s", (int)placed.place.size, placed.place.text));
@@ -280,6 +285,9 @@ struct error *verdict_draft_ask_hang(struct verdict_draft *draft)
     }
     if (run->hang_key == NULL)
         return verdict_draft_put_cause_site(draft, "somewhere");
+    struct frame_text frame;
+    if (frame_text_at(run->hang_key, origin_first_outside(run->hang_key), &frame))
+        draft->blamed = frame.module;
     TRY(buffer_printf(&draft->cause, "in "));
     return put_frames(&draft->cause, run->hang_key);
 }

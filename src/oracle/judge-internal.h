@@ -5,6 +5,7 @@
 #define ORDEAL_ORACLE_JUDGE_INTERNAL_H
 
 #include "base/array.h"
+#include "base/frame-text.h"
 #include "oracle/judge.h"
 
 struct verdict_draft {
@@ -15,6 +16,7 @@ struct verdict_draft {
     struct buffer reason;
     struct buffer cause;   // the grouping key, without the verdict's name
     struct buffer handled; // the same if the program handles the failed call; empty: no other one
+    struct frame_part blamed; // the module that the cause names; it belongs to the run
     enum harm harm;
     bool deliberate; // the death of a process was decided on, but is not the worst that happened
 };

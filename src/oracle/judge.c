@@ -15,6 +15,7 @@ void judgement_deinit(struct judgement *judgement)
     free(judgement->reason);
     free(judgement->cause);
     free(judgement->handled);
+    free(judgement->library);
     free(judgement->about);
     *judgement = (struct judgement){0};
 }
@@ -81,6 +82,9 @@ static struct error *put_result_cause(struct verdict_draft *draft, const char *w
         return put_stream(draft, what, injection);
     }
     TRY(buffer_printf(&draft->cause, "result after "));
+    struct frame_text frame;
+    if (origin_frame(injection, &frame))
+        draft->blamed = frame.module;
     return origin_put(&draft->cause, injection);
 }
 
@@ -305,6 +309,17 @@ static struct error *compare(struct verdict_draft *draft)
     return reference_compare(draft->reference, draft->run, &draft->difference);
 }
 
+static bool is_system_library(const struct observation *observation, struct frame_part module)
+{
+    const char *at = observation->system_libraries;
+    for (size_t size; at != NULL && *at != '\0'; at += size + (at[size] != '\0')) {
+        size = strcspn(at, "\n");
+        if (module.text != NULL && size == module.size && memcmp(at, module.text, size) == 0)
+            return true;
+    }
+    return false;
+}
+
 // "crash SIGSEGV in f (x) at a.c:12"
 static struct error *put_cause(const struct verdict_draft *draft, const struct buffer *what,
                                char **ret_cause)
@@ -340,10 +355,15 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
         .reference = reference, .run = run, .verdict = VERDICTS};
     for (size_t i = 0; draft.verdict == VERDICTS; i++)
         TRY(questions[i](&draft));
-    _cleanup_free_ char *cause = NULL, *handled = NULL;
+    _cleanup_free_ char *cause = NULL, *handled = NULL, *library = NULL;
     TRY(put_cause(&draft, &draft.cause, &cause));
     if (draft.handled.size != 0)
         TRY(put_cause(&draft, &draft.handled, &handled));
+    if (is_system_library(&run->observation, draft.blamed)) {
+        library = strndup(draft.blamed.text, draft.blamed.size);
+        if (library == NULL)
+            return error_no_memory();
+    }
     // Names of files, and what a server or the engine said, were not quoted.
     TRY(secrets_mask(&draft.reason.data));
     TRY(secrets_mask(&draft.difference.about));
@@ -352,6 +372,7 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
                                         .reason = TAKE(draft.reason.data),
                                         .cause = TAKE(cause),
                                         .handled = TAKE(handled),
+                                        .library = TAKE(library),
                                         .symptom = draft.difference.symptom,
                                         .about = TAKE(draft.difference.about)};
     return NULL;

@@ -396,6 +396,11 @@ void region_restore(const struct region *region, struct wire_region *bytes)
     header.stack_set_lost = bytes->stack_set_lost;
     memcpy(header.process_numbers, bytes->process_numbers, sizeof header.process_numbers);
     memcpy(header.own_calls, bytes->own_calls, sizeof header.own_calls);
+    memcpy(header.ancestries, bytes->ancestries, sizeof header.ancestries);
+    memcpy(header.children, bytes->children, sizeof header.children);
+    memcpy(header.spawning, bytes->spawning, sizeof header.spawning);
+    memcpy(header.ends, bytes->ends, sizeof header.ends);
+    memcpy(header.born, bytes->born, sizeof header.born);
     header.filters = bytes->filters;
     memcpy(header.pending, bytes->pending, sizeof header.pending);
     memcpy(header.pending_limits, bytes->pending_limits, sizeof header.pending_limits);
