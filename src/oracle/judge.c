@@ -88,8 +88,10 @@ static struct error *put_result_cause(struct verdict_draft *draft, const char *w
     return origin_put(&draft->cause, injection);
 }
 
-static bool is_result(const char *what)
+static bool is_result(const struct verdict_draft *draft, const char *what)
 {
+    if (draft->verdict != VERDICT_SILENT && draft->verdict != VERDICT_WRONG_OUTPUT)
+        return false;
     static const char *const results[] = {"data loss", "files", "stdout", "leftovers", "stderr"};
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)
         if (strcmp(what, results[i]) == 0)
@@ -103,7 +105,7 @@ struct error *verdict_draft_put_cause_site(struct verdict_draft *draft, const ch
     if (observation->injections.count == 0)
         return buffer_printf(&draft->cause, "%s", what);
     const struct injection *first = &observation->injections.items[0];
-    if (is_result(what)) {
+    if (is_result(draft, what)) {
         TRY(put_result_cause(draft, what, first));
     } else {
         TRY(buffer_printf(&draft->cause, "%s after ", what));
