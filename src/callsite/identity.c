@@ -30,8 +30,8 @@ static uint64_t mix_insn(uint64_t hash, const struct flow_image *image, const st
     if (code == NULL || there < insn->length)
         return isa_hash_number(hash, insn->kind);
     bool jumps = insn->kind == ISA_JUMP || insn->kind == ISA_BRANCH;
-    bool within = jumps && flow_function_at(image, (uint64_t)insn->value) ==
-                               flow_function_at(image, start);
+    bool within =
+        jumps && flow_function_at(image, (uint64_t)insn->value) == flow_function_at(image, start);
     return isa_hash_insn(hash, code, insn, address, within ? (uint64_t)insn->value - start : 0);
 }
 

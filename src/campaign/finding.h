@@ -116,7 +116,6 @@ const char *finding_cause(const struct judgement *judgement, enum call_check che
 bool finding_shows(const struct judgement *judgement, const char *cause);
 // The group that a trial belongs to, or NULL.
 struct finding_group *finding_group_of(struct finding_groups *groups,
-                                       const struct judgement *judgement,
-                                       enum call_check check);
+                                       const struct judgement *judgement, enum call_check check);
 
 #endif

@@ -286,8 +286,7 @@ static struct error *new_finding(struct ledger *ledger, const struct trial_job *
                                  const struct engine_result *result, int64_t trial)
 {
     struct finding_group *group;
-    TRY(finding_group_add(&ledger->groups, finding_cause(&result->judgement, job->check),
-                          &group));
+    TRY(finding_group_add(&ledger->groups, finding_cause(&result->judgement, job->check), &group));
     group->verdict = result->judgement.verdict;
     group->severity = result->judgement.severity;
     TRY(take_example(ledger, group, job, result, trial));

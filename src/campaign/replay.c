@@ -182,9 +182,9 @@ static struct error *is_repeated(const struct replay *replay, const struct judge
     if (*ret_repeated || !replay->trial.carried || judgement->verdict != replay->trial.verdict)
         return NULL;
     TRY(cause_is_same(replay->cause, finding_cause(judgement, CALL_UNCHECKED), ret_repeated));
-    return *ret_repeated ? NULL
-                         : cause_is_same(replay->cause, finding_cause(judgement, CALL_CHECKED),
-                                         ret_repeated);
+    return *ret_repeated
+               ? NULL
+               : cause_is_same(replay->cause, finding_cause(judgement, CALL_CHECKED), ret_repeated);
 }
 
 // A run that the user ended says nothing about the program, and is not counted.

@@ -149,7 +149,10 @@ static struct error *read_line(const struct suppress_reader *reader,
     static const struct {
         const char *key;
         enum suppress_kind kind;
-    } frames[] = {{"fun", SUPPRESS_FUNCTION}, {"obj", SUPPRESS_OBJECT}, {"src", SUPPRESS_SOURCE}, {"code", SUPPRESS_CODE}};
+    } frames[] = {{"fun", SUPPRESS_FUNCTION},
+                  {"obj", SUPPRESS_OBJECT},
+                  {"src", SUPPRESS_SOURCE},
+                  {"code", SUPPRESS_CODE}};
     const struct {
         const char *key;
         char **place;

@@ -164,8 +164,7 @@ static bool put_code(struct journal_reader *reader, const char *module, uint64_t
     uint64_t before = returns ? 1 : 0;
     if (symbolizer == NULL || !dwarf_symbolizer_code(symbolizer, path, offset - before, &code))
         return false;
-    snprintf(text, CODE_SIZE, "%08x+0x%llx", code.hash,
-             (unsigned long long)(code.offset + before));
+    snprintf(text, CODE_SIZE, "%08x+0x%llx", code.hash, (unsigned long long)(code.offset + before));
     return true;
 }
 
@@ -405,8 +404,8 @@ static struct error *take_result(const struct wire_record *record, struct observ
 // A library in a directory that packages install to.
 static bool is_system_library(const char *path)
 {
-    static const char *const directories[] = {"/lib/", "/lib64/", "/lib32/", "/usr/lib/",
-                                              "/usr/lib64/", "/usr/lib32/"};
+    static const char *const directories[] = {"/lib/",     "/lib64/",     "/lib32/",
+                                              "/usr/lib/", "/usr/lib64/", "/usr/lib32/"};
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
         if (strncmp(path, directories[i], strlen(directories[i])) == 0)
             return strstr(file_base_name(path), ".so") != NULL;

@@ -50,10 +50,10 @@ struct observation {
     uint64_t activations;
     ARRAY(struct injection) injections; // the first ones, at most a hundred
     uint64_t plan_hash;
-    int crash_signal;      // that killed the first process to die of one; 0: none did
-    char *crash;           // the same for people: "SIGSEGV at 0x0 in PROGRAM", or NULL
-    char *crash_stack;     // frames, one per line, innermost first, or NULL
-    char *crash_key;       // the same without addresses, for grouping; or NULL
+    int crash_signal;  // that killed the first process to die of one; 0: none did
+    char *crash;       // the same for people: "SIGSEGV at 0x0 in PROGRAM", or NULL
+    char *crash_stack; // frames, one per line, innermost first, or NULL
+    char *crash_key;   // the same without addresses, for grouping; or NULL
     // File names of the libraries in directories of the system that were loaded, one per line, or
     // NULL; known where the run is observed
     char *system_libraries;

@@ -41,8 +41,8 @@ uint64_t isa_hash_insn(uint64_t hash, const void *code, const struct isa_insn *i
         return isa_hash_bytes(hash, bytes, 1);
     case ISA_JUMP:
     case ISA_BRANCH: // short and long forms of the same jump differ with distances
-        return isa_hash_number(
-            isa_hash_number(hash, (uint64_t)insn->kind << 8 | insn->condition), target);
+        return isa_hash_number(isa_hash_number(hash, (uint64_t)insn->kind << 8 | insn->condition),
+                               target);
     default:
         if ((insn->flags & ISA_MEMORY) != 0 && insn->base == ISA_PC)
             forget_distance(bytes, size, insn->displacement - (int64_t)(address + insn->length));

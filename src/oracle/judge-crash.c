@@ -142,8 +142,8 @@ static struct error *put_crash_place(struct verdict_draft *draft)
     if (own && origin_is_heap_check(key) && frame_text_at(injection->stack, 0, &frame) &&
         frame.function.text != NULL)
         return buffer_printf(&draft->cause, "a damaged heap after %.*s (%.*s)",
-                             (int)frame.function.size, frame.function.text,
-                             (int)frame.module.size, frame.module.text);
+                             (int)frame.function.size, frame.function.text, (int)frame.module.size,
+                             frame.module.text);
     size_t number = own ? origin_crash_frame(key) : origin_first_outside(key);
     if (!frame_text_at(key, number, &frame))
         return NULL;

@@ -71,8 +71,8 @@ static struct frame_part hash_of(struct frame_part code)
 
 bool origin_same_function(const struct frame_text *a, const struct frame_text *b)
 {
-    return same_part(a->module, b->module) && (same_part(a->function, b->function) ||
-                                               same_part(hash_of(a->code), hash_of(b->code)));
+    return same_part(a->module, b->module) &&
+           (same_part(a->function, b->function) || same_part(hash_of(a->code), hash_of(b->code)));
 }
 
 bool origin_is_own_crash(const struct injection *injection, const char *crash_stack)
@@ -110,13 +110,33 @@ static bool is_named(struct frame_part name, const char *const *names, size_t co
 size_t origin_crash_frame(const char *stack)
 {
     static const char *const ends[] = {
-        "abort",          "raise",         "gsignal",      "pthread_kill",
-        "assert_fail",    "assert",        "libc_message", "assert_fail_base",
-        "fortify_fail",   "libc_fatal",    "int_free",     "pthread_kill_implementation",
-        "int_malloc",     "libc_free",     "libc_malloc",  "pthread_kill_internal",
-        "free",           "cfree",         "malloc",       "libc_realloc",
-        "realloc",        "calloc",        "libc_calloc",  "assert_perror_fail",
-        "malloc_printerr", "stack_chk_fail", "chk_fail",
+        "abort",
+        "raise",
+        "gsignal",
+        "pthread_kill",
+        "assert_fail",
+        "assert",
+        "libc_message",
+        "assert_fail_base",
+        "fortify_fail",
+        "libc_fatal",
+        "int_free",
+        "pthread_kill_implementation",
+        "int_malloc",
+        "libc_free",
+        "libc_malloc",
+        "pthread_kill_internal",
+        "free",
+        "cfree",
+        "malloc",
+        "libc_realloc",
+        "realloc",
+        "calloc",
+        "libc_calloc",
+        "assert_perror_fail",
+        "malloc_printerr",
+        "stack_chk_fail",
+        "chk_fail",
     };
     struct frame_text frame;
     size_t found = 0;
@@ -139,12 +159,12 @@ bool origin_is_heap_check(const char *stack)
 bool origin_is_stream(const struct injection *injection)
 {
     static const char *const functions[] = {
-        "fputc",         "putc",           "putchar",       "fputs",           "puts",
-        "fwrite",        "printf",         "fprintf",       "vprintf",         "vfprintf",
-        "fputc_unlocked", "putc_unlocked", "putchar_unlocked", "fputs_unlocked", "puts_unlocked",
-        "fwrite_unlocked", "printf_chk",   "fprintf_chk",   "vprintf_chk",     "vfprintf_chk",
-        "overflow",      "putw",           "fputwc",        "putwc",           "putwchar",
-        "fputws",        "wprintf",        "fwprintf",      "IO_putc",
+        "fputc",           "putc",          "putchar",          "fputs",          "puts",
+        "fwrite",          "printf",        "fprintf",          "vprintf",        "vfprintf",
+        "fputc_unlocked",  "putc_unlocked", "putchar_unlocked", "fputs_unlocked", "puts_unlocked",
+        "fwrite_unlocked", "printf_chk",    "fprintf_chk",      "vprintf_chk",    "vfprintf_chk",
+        "overflow",        "putw",          "fputwc",           "putwc",          "putwchar",
+        "fputws",          "wprintf",       "fwprintf",         "IO_putc",
     };
     if (injection->function == NULL)
         return false;
@@ -210,10 +230,12 @@ struct error *origin_put(struct buffer *text, const struct injection *injection)
 bool origin_of_crash(const struct injection *injection, const char *stack, size_t place,
                      struct frame_text *ret_frame, bool *ret_direct)
 {
-    size_t first = injection->stack != NULL ? origin_first_outside(injection->stack) : 0, number = 0;
+    size_t first = injection->stack != NULL ? origin_first_outside(injection->stack) : 0,
+           number = 0;
     struct frame_text crashed, failed;
     for (; frame_text_next(&stack, &crashed); number++)
-        for (size_t i = first; number >= place && frame_text_at(injection->stack, i, &failed); i++) {
+        for (size_t i = first; number >= place && frame_text_at(injection->stack, i, &failed);
+             i++) {
             if (!origin_same_function(&crashed, &failed))
                 continue;
             *ret_direct = i == first;

@@ -40,8 +40,8 @@ _must_check_ struct error *origin_put(struct buffer *text, const struct injectio
 _must_check_ struct error *origin_put_frame(struct buffer *text, const struct injection *injection,
                                             const struct frame_text *frame);
 // Finds the call whose failure was passed on to a crash: the call in a function that is on both
-// stacks, from frame `place` of the crash's on. `ret_direct`: it is the failed call itself. False if
-// there is none, and the crash does not depend on where the failure began.
+// stacks, from frame `place` of the crash's on. `ret_direct`: it is the failed call itself. False
+// if there is none, and the crash does not depend on where the failure began.
 bool origin_of_crash(const struct injection *injection, const char *stack, size_t place,
                      struct frame_text *ret_frame, bool *ret_direct);
 // Whether the call writes to a stream. A program needs one check for all of them, when it closes

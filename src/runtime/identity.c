@@ -76,7 +76,7 @@ static uint32_t process_number(uint32_t pid, bool forked)
     uint32_t number = atomic_add(&region->processes, 1) + 1;
     if (forked)
         atomic_add(&region->forks, 1);
-    runtime.ancestry = forked          ? ancestry_of_copy()
+    runtime.ancestry = forked        ? ancestry_of_copy()
                        : number == 1 ? WIRE_ANCESTRY_COMMAND
                                      : ancestry_of_started(pid);
     region->ancestries[own - region->process_numbers] = runtime.ancestry;

@@ -14,9 +14,9 @@
 
 // Versions that introduced columns: for what older ones said in sentences; for damaged trials and
 // findings that were carried over; for proofs.
-#define VERSION_WITH_FACTS  6
-#define VERSION_WITH_DAMAGE 7
-#define VERSION_WITH_PROOFS 9
+#define VERSION_WITH_FACTS     6
+#define VERSION_WITH_DAMAGE    7
+#define VERSION_WITH_PROOFS    9
 #define VERSION_WITH_LIBRARIES 10
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below

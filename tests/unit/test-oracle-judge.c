@@ -355,7 +355,8 @@ static void test_origins_in_libc(void **state)
                           "clean (libc.so.6)\nwho (x)",
                           "raise (libc.so.6)\nmalloc_printerr (libc.so.6)\nfree (libc.so.6)\n"
                           "clean (libc.so.6)\nwho at w.c:2 (x)"),
-                  "/lib/libc.so.6", "grow at g.c:3 (libc.so.6)\nregcomp (libc.so.6)\nwho at w.c:2 (x)"),
+                  "/lib/libc.so.6",
+                  "grow at g.c:3 (libc.so.6)\nregcomp (libc.so.6)\nwho at w.c:2 (x)"),
              "crash SIGSEGV in a damaged heap after grow (libc.so.6)");
 }
 
@@ -412,7 +413,8 @@ static void test_streams_and_ignored_failures(void **state)
 // If the program looks at the result, which call failed does not matter; nor if it ends itself.
 static void test_handled_failures(void **state)
 {
-    struct outcome_run run = from(crashed("log (x)\nmain (x)", NULL), "/bin/x", "main at m.c:4 (x)");
+    struct outcome_run run =
+        from(crashed("log (x)\nmain (x)", NULL), "/bin/x", "main at m.c:4 (x)");
     struct judgement judgement = {0};
     good(judge(reference, &run, &judgement));
     assert_string_equal(judgement.cause, "crash SIGSEGV in log (x) after main at m.c:4 (x)");

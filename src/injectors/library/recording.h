@@ -58,9 +58,10 @@ struct recording {
 // Adds the calls of one run. The sandbox must still exist, because places get their names now.
 _must_check_ struct error *recording_add(struct recording *recording, const struct wire_view *view,
                                          struct journal_reader *reader);
-// Called after the last run: merges the runs, sorts the calls and fills in the rest. If only one process of a run has a certain program, the process is identified by that
-// program instead. `complete` is a settled recording of the same workload with more calls, or NULL.
-// It also shows processes that make none of the calls recorded here.
+// Called after the last run: merges the runs, sorts the calls and fills in the rest. If only one
+// process of a run has a certain program, the process is identified by that program instead.
+// `complete` is a settled recording of the same workload with more calls, or NULL. It also shows
+// processes that make none of the calls recorded here.
 _must_check_ struct error *recording_settle(struct recording *recording,
                                             const struct recording *complete);
 void recording_deinit(struct recording *recording);

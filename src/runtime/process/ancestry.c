@@ -8,7 +8,7 @@
 #include "runtime/runtime.h"
 #include "runtime/system.h"
 
-#define NEIGHBOURS 16  // entries of a pid
+#define NEIGHBOURS 16 // entries of a pid
 #define WAIT_MS    1
 #define WAITS      200 // for the parent; it may have been killed
 
