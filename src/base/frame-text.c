@@ -54,11 +54,18 @@ static bool parse_nameless(struct frame_text *frame)
 {
     static const char digits[] = "0123456789abcdef";
     const char *text = frame->whole.text, *end = text + frame->whole.size;
-    const char *plus = memrchr(text, '+', frame->whole.size);
+    const char *brace = memrchr(text, '{', frame->whole.size);
+    if (brace != NULL && brace > text + 1 && brace[-1] == ' ' && end[-1] == '}') {
+        frame->code = between(brace + 1, end - 1);
+        end = brace - 1;
+    }
+    const char *plus = memrchr(text, '+', (size_t)(end - text));
     const char *number = plus != NULL ? plus + 1 : text;
     if (end - number < 3 || strncmp(number, "0x", 2) != 0 ||
-        number + 2 + strspn(number + 2, digits) != end)
+        number + 2 + strspn(number + 2, digits) != end) {
+        frame->code = (struct frame_part){0};
         return false;
+    }
     frame->offset = strtoull(number, NULL, 16);
     if (plus != NULL)
         frame->module = between(text, plus);
@@ -86,6 +93,15 @@ bool frame_text_at(const char *stack, size_t number, struct frame_text *ret_fram
     return found;
 }
 
+static struct error *put_nameless(struct buffer *text, const struct frame_text *frame)
+{
+    TRY(buffer_printf(text, "%.*s+0x%llx", (int)frame->module.size, frame->module.text,
+                      (unsigned long long)frame->offset));
+    if (frame->code.text == NULL)
+        return NULL;
+    return buffer_printf(text, " {%.*s}", (int)frame->code.size, frame->code.text);
+}
+
 struct error *frame_text_put(struct buffer *text, const struct frame_text *frame)
 {
     const struct frame_part *function = &frame->function, *module = &frame->module;
@@ -93,7 +109,7 @@ struct error *frame_text_put(struct buffer *text, const struct frame_text *frame
     if (module->text == NULL)
         return buffer_printf(text, "0x%llx", offset);
     if (function->text == NULL)
-        return buffer_printf(text, "%.*s+0x%llx", (int)module->size, module->text, offset);
+        return put_nameless(text, frame);
     TRY(buffer_append(text, function->text, function->size));
     if (frame->file.text != NULL)
         TRY(buffer_printf(text, AT "%.*s:%u", (int)frame->file.size, frame->file.text,

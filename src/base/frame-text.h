@@ -3,6 +3,7 @@
 // first. A frame is written with what is known about it:
 //   FUNCTION at FILE:LINE (MODULE)
 //   FUNCTION (MODULE)
+//   MODULE+0xOFFSET {HASH+0xOFFSET}
 //   MODULE+0xOFFSET
 //   0xADDRESS
 #ifndef ORDEAL_BASE_FRAME_TEXT_H
@@ -34,6 +35,9 @@ struct frame_text {
     unsigned line;
     struct frame_part module;
     uint64_t offset; // of a frame without a function: in the module; without a module, the address
+    // Of a frame without a function: the code of the function and where in it, which stay the same
+    // in another build: "1f00ba47+0x1c". Parsed: points into the line; to be printed: any text.
+    struct frame_part code;
 };
 
 // Parses the frame at *stack and moves *stack to the next line; false at the end. The parts point

@@ -11,10 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *finding_cause(const struct engine_result *result)
+const char *finding_cause(const struct judgement *judgement, enum call_check check)
 {
-    const char *cause = result->judgement.cause;
-    return cause != NULL ? cause : verdict_facts[result->judgement.verdict].name;
+    if (check == CALL_CHECKED && judgement->handled != NULL)
+        return judgement->handled;
+    return judgement->cause != NULL ? judgement->cause : verdict_facts[judgement->verdict].name;
+}
+
+bool finding_shows(const struct judgement *judgement, const char *cause)
+{
+    return strcmp(finding_cause(judgement, CALL_UNCHECKED), cause) == 0 ||
+           strcmp(finding_cause(judgement, CALL_CHECKED), cause) == 0;
 }
 
 void finding_groups_deinit(struct finding_groups *groups)
@@ -47,6 +54,17 @@ struct finding_group *finding_group_find(struct finding_groups *groups, const ch
     const struct sought_group sought = {groups, cause};
     uint32_t index = map_find_equal(&groups->by_cause, hash_text(cause), is_equal, &sought);
     return index != MAP_NONE ? &groups->items.items[index] : NULL;
+}
+
+// Of some trials nobody knows whether the call is checked, as of those of other call paths. They
+// join what is there.
+struct finding_group *finding_group_of(struct finding_groups *groups,
+                                       const struct judgement *judgement, enum call_check check)
+{
+    struct finding_group *group = finding_group_find(groups, finding_cause(judgement, check));
+    if (group == NULL && check == CALL_CHECK_UNKNOWN)
+        group = finding_group_find(groups, finding_cause(judgement, CALL_CHECKED));
+    return group;
 }
 
 struct error *finding_group_add(struct finding_groups *groups, const char *cause,

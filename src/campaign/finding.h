@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "campaign/schedule.h"
 #include "definition/definition.h"
 #include "engine/engine.h"
 #include "injector/injector.h"
@@ -109,7 +110,12 @@ bool finding_use_spare(struct finding_group *group);
 _must_check_ struct error *finding_take_part(struct finding_group *group);
 // Whether this trial is a simpler example than the current one.
 bool finding_is_simpler(const struct finding_group *group, const struct engine_result *result);
-// The cause that trials are grouped by.
-const char *finding_cause(const struct engine_result *result);
+// The cause that trials are grouped by. `check` is about the call that failed.
+const char *finding_cause(const struct judgement *judgement, enum call_check check);
+// Whether a trial shows the finding with this cause.
+bool finding_shows(const struct judgement *judgement, const char *cause);
+// The group that a trial belongs to, or NULL.
+struct finding_group *finding_group_of(struct finding_groups *groups,
+                                       const struct judgement *judgement, enum call_check check);
 
 #endif

@@ -228,6 +228,7 @@ describe_and_store(struct ledger *ledger, struct finding_group *group, const str
         .confirmed = group->confirmed,
         .severity = group->severity,
         .proof = group->proof,
+        .library = result->judgement.library,
     };
     TRY(store(ledger, &row));
     group->id = row.id;
@@ -285,7 +286,7 @@ static struct error *new_finding(struct ledger *ledger, const struct trial_job *
                                  const struct engine_result *result, int64_t trial)
 {
     struct finding_group *group;
-    TRY(finding_group_add(&ledger->groups, finding_cause(result), &group));
+    TRY(finding_group_add(&ledger->groups, finding_cause(&result->judgement, job->check), &group));
     group->verdict = result->judgement.verdict;
     group->severity = result->judgement.severity;
     TRY(take_example(ledger, group, job, result, trial));
@@ -331,12 +332,18 @@ static struct error *add_to_finding(struct ledger *ledger, struct finding_group 
          doubtful = proof_before(job->basis) == STORE_PROOF_UNPROVEN &&
                     (proof_before(group->basis) != STORE_PROOF_UNPROVEN ||
                      group->proof == STORE_PROOF_CAUSED);
-    bool next = group->carried || surer ||
+    // One cause may do different harm. The worst is shown.
+    enum severity severity = result->judgement.severity;
+    bool worse = !doubtful && severity != SEVERITY_NONE && severity < group->severity,
+         milder = severity != group->severity && !worse;
+    if (worse)
+        group->severity = severity;
+    bool next = group->carried || surer || worse ||
                 (group->confirmed == STORE_FLAKY && group->failures <= FINDING_SPARES);
     // If candidates have an order, the first one is the example, whichever result arrives first.
     bool listed = ledger->options.definition->selection.order == ORDER_LISTED;
     bool simpler = listed ? job->number <= group->number : finding_is_simpler(group, result);
-    if (!next && (doubtful || !simpler))
+    if (!next && (doubtful || milder || !simpler))
         return ledger->confirm ? keep_spare(group, job, result, trial) : NULL;
     TRY(take_example(ledger, group, job, result, trial));
     return describe_and_store(ledger, group, job, result, store_changed);
@@ -352,7 +359,7 @@ struct error *ledger_keep(void *data, struct trial_job *job, const struct candid
         TRY(add_candidate(ledger, job, candidate));
     bool found = verdict_facts[verdict].finding;
     struct finding_group *group =
-        found ? finding_group_find(&ledger->groups, finding_cause(result)) : NULL;
+        found ? finding_group_of(&ledger->groups, &result->judgement, job->check) : NULL;
     int64_t trial;
     TRY(add_trial(ledger, job, result, group != NULL ? group->id : 0, false, &trial));
     if (found)
@@ -390,7 +397,7 @@ struct finding_group *ledger_unconfirmed(struct ledger *ledger, size_t *ret_inde
 static bool shows(const struct finding_group *group, const struct engine_result *result)
 {
     return result->judgement.verdict == group->verdict &&
-           strcmp(finding_cause(result), group->cause) == 0;
+           finding_shows(&result->judgement, group->cause);
 }
 
 // Whether a confirmation shows the same as the trial. A hang may have another cause: when processes

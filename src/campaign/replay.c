@@ -176,14 +176,15 @@ static void watch(struct shooting *shooting, const struct campaign_control *cont
 static struct error *is_repeated(const struct replay *replay, const struct judgement *judgement,
                                  bool *ret_repeated)
 {
-    const char *cause =
-        judgement->cause != NULL ? judgement->cause : verdict_facts[judgement->verdict].name;
     *ret_repeated = judgement->verdict == replay->trial.verdict &&
                     (replay->cause == NULL || judgement->verdict == VERDICT_HANG ||
-                     strcmp(replay->cause, cause) == 0);
+                     finding_shows(judgement, replay->cause));
     if (*ret_repeated || !replay->trial.carried || judgement->verdict != replay->trial.verdict)
         return NULL;
-    return cause_is_same(replay->cause, cause, ret_repeated);
+    TRY(cause_is_same(replay->cause, finding_cause(judgement, CALL_UNCHECKED), ret_repeated));
+    return *ret_repeated
+               ? NULL
+               : cause_is_same(replay->cause, finding_cause(judgement, CALL_CHECKED), ret_repeated);
 }
 
 // A run that the user ended says nothing about the program, and is not counted.

@@ -170,6 +170,16 @@ static uint64_t list_planned(const void *self)
     return list->items.count * list->repeat;
 }
 
+static enum call_check check_of(const char *series)
+{
+    if (series == NULL)
+        return CALL_UNCHECKED;
+    return strcmp(series, CANDIDATE_CHECKED) == 0  ? CALL_CHECKED
+           : strcmp(series, CANDIDATE_STACK) == 0  ? CALL_CHECK_UNKNOWN
+           : strcmp(series, CANDIDATE_SECOND) == 0 ? CALL_CHECK_UNKNOWN
+                                                   : CALL_UNCHECKED;
+}
+
 static struct error *fill_job(void *data, const struct store_candidate *row)
 {
     struct trial_job *job = data;
@@ -177,6 +187,7 @@ static struct error *fill_job(void *data, const struct store_candidate *row)
         return NULL;
     job->candidate = row->id;
     job->basis = row->basis;
+    job->check = check_of(row->series);
     job->spec = strdup(row->spec != NULL ? row->spec : "");
     return job->spec == NULL ? error_no_memory() : secrets_restore(&job->spec);
 }

@@ -13,12 +13,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Whether the program looks at the result of a call.
+enum call_check { CALL_UNCHECKED, CALL_CHECKED, CALL_CHECK_UNKNOWN };
+
 struct trial_job { // one trial to be run
     uint64_t number, seed;
     int64_t candidate;         // its row; 0: stored together with its first result
     uint64_t candidate_number; // trial numbers are derived from it
     char *spec;
     enum store_basis basis; // of the candidate
+    enum call_check check;  // of the call that fails
     bool proving;           // it runs for the proof of a finding
     // Of a sweep:
     size_t series;

@@ -149,7 +149,10 @@ static struct error *read_line(const struct suppress_reader *reader,
     static const struct {
         const char *key;
         enum suppress_kind kind;
-    } frames[] = {{"fun", SUPPRESS_FUNCTION}, {"obj", SUPPRESS_OBJECT}, {"src", SUPPRESS_SOURCE}};
+    } frames[] = {{"fun", SUPPRESS_FUNCTION},
+                  {"obj", SUPPRESS_OBJECT},
+                  {"src", SUPPRESS_SOURCE},
+                  {"code", SUPPRESS_CODE}};
     const struct {
         const char *key;
         char **place;
@@ -169,7 +172,7 @@ static struct error *read_line(const struct suppress_reader *reader,
             return check_facts(reader, suppression);
         }
     return FAIL(reader, "a line of a suppression is ordeal:VERDICT, call:FUNCTION, errno:NAME, "
-                        "fun:FUNCTION, obj:FILE, src:FILE:LINE or ...");
+                        "fun:FUNCTION, code:HASH+OFFSET, obj:FILE, src:FILE:LINE or ...");
 }
 
 static struct error *read_block(struct suppress_reader *reader, struct suppression *suppression)

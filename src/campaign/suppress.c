@@ -44,6 +44,8 @@ static bool matches_frame(const struct suppress_frame *wanted, const struct fram
         return matches_part(wanted->glob, object_of(frame), true);
     case SUPPRESS_SOURCE:
         return matches_part(wanted->glob, frame->place, true);
+    case SUPPRESS_CODE:
+        return matches_part(wanted->glob, frame->code, false);
     case SUPPRESS_ANY_FRAMES:
         break;
     }
@@ -218,9 +220,9 @@ static struct error *put_literal(struct buffer *text, const char *word, size_t s
 
 static struct error *put_frame(struct buffer *text, const struct frame_text *frame)
 {
-    bool named = frame->function.size != 0;
-    struct frame_part part = named ? frame->function : object_of(frame);
-    TRY(buffer_printf(text, "   %s:", named ? "fun" : "obj"));
+    bool named = frame->function.size != 0, coded = frame->code.size != 0;
+    struct frame_part part = named ? frame->function : coded ? frame->code : object_of(frame);
+    TRY(buffer_printf(text, "   %s:", named ? "fun" : coded ? "code" : "obj"));
     TRY(put_literal(text, part.text, part.size));
     return buffer_append(text, "\n", 1);
 }

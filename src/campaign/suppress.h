@@ -8,7 +8,13 @@
 #include "base/error.h"
 #include "store/store.h"
 
-enum suppress_kind { SUPPRESS_FUNCTION, SUPPRESS_OBJECT, SUPPRESS_SOURCE, SUPPRESS_ANY_FRAMES };
+enum suppress_kind {
+    SUPPRESS_FUNCTION,
+    SUPPRESS_OBJECT,
+    SUPPRESS_SOURCE,
+    SUPPRESS_CODE,
+    SUPPRESS_ANY_FRAMES
+};
 struct suppress_frame {
     enum suppress_kind kind;
     char *glob; // NULL of SUPPRESS_ANY_FRAMES

@@ -7,6 +7,7 @@
 #include "dwarf/demangle.h"
 #include "dwarf/lines.h"
 #include "dwarf/module.h"
+#include "dwarf/nameless.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -27,6 +28,7 @@ struct known_module {
     bool units_loaded;
     struct dwarf_units units;
     ARRAY(struct inlined) inlined; // by address
+    struct nameless_functions nameless;
 };
 
 struct dwarf_symbolizer {
@@ -53,6 +55,7 @@ static void known_module_free(struct known_module *known)
     for (size_t i = 0; i < known->inlined.count; i++)
         free(known->inlined.items[i].name);
     ARRAY_DEINIT(&known->inlined);
+    nameless_functions_deinit(&known->nameless);
     dwarf_units_deinit(&known->units);
     dwarf_module_close(known->module);
     free(known->path);
@@ -315,4 +318,18 @@ struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
     if (errno == ENOMEM)
         note_lack_of_memory(symbolizer);
     return position;
+}
+
+bool dwarf_symbolizer_code(struct dwarf_symbolizer *symbolizer, const char *module_path,
+                           uint64_t address, struct dwarf_code *ret_code)
+{
+    struct known_module *known = find_module(symbolizer, module_path);
+    const struct nameless_function *found =
+        known != NULL && known->module != NULL
+            ? nameless_functions_find(&known->nameless, dwarf_module_object(known->module), address)
+            : NULL;
+    if (found == NULL)
+        return false;
+    *ret_code = (struct dwarf_code){.hash = found->hash, .offset = address - found->start};
+    return true;
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Keeps the files it has opened; one per report.
@@ -29,5 +30,15 @@ struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
 // is none but such a wrapper. The string belongs to the symbolizer.
 const char *dwarf_symbolizer_inlined(struct dwarf_symbolizer *symbolizer, const char *module_path,
                                      uint64_t address);
+
+// A function by its code, for one without a name: a hash that is the same in another build if the
+// code is, and where in the function the address is. False if the file's unwind tables do not have
+// the address.
+struct dwarf_code {
+    uint32_t hash;
+    uint64_t offset;
+};
+bool dwarf_symbolizer_code(struct dwarf_symbolizer *symbolizer, const char *module_path,
+                           uint64_t address, struct dwarf_code *ret_code);
 
 #endif

@@ -149,6 +149,8 @@ struct error *slot_message_put_result(struct buffer *out, const struct engine_re
     TRY(put_u32(out, result->judgement.verdict));
     TRY(put_text(out, result->judgement.reason));
     TRY(put_text(out, result->judgement.cause));
+    TRY(put_text(out, result->judgement.handled));
+    TRY(put_text(out, result->judgement.library));
     TRY(put_u32(out, result->judgement.severity));
     TRY(put_u32(out, result->judgement.symptom));
     TRY(put_text(out, result->judgement.about));
@@ -345,6 +347,8 @@ struct error *slot_message_get_result(const void *bytes, size_t size,
     uint32_t verdict = cursor_u32(&cursor);
     result.judgement.reason = get_text(&cursor);
     result.judgement.cause = get_text(&cursor);
+    result.judgement.handled = get_text(&cursor);
+    result.judgement.library = get_text(&cursor);
     uint32_t severity = cursor_u32(&cursor), symptom = cursor_u32(&cursor);
     result.judgement.about = get_text(&cursor);
     uint32_t ending = cursor_u32(&cursor);

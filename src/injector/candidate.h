@@ -26,6 +26,10 @@ struct store_candidate candidate_row(const struct candidate *candidate, int64_t 
 
 // The series of candidates with two faults: the second one is in the code that handles the first.
 #define CANDIDATE_SECOND "second fault"
+// The series of faults in calls whose result the program looks at.
+#define CANDIDATE_CHECKED "checked"
+// The series of faults in calls that another candidate has on another call path.
+#define CANDIDATE_STACK "other stack"
 
 // Receives one candidate. It may take over the strings, and clears the struct if it does.
 typedef struct error *candidate_add(void *data, struct candidate *candidate);

@@ -101,26 +101,32 @@ static bool is_same_outside(struct journal_reader *reader, const char *module)
     return same;
 }
 
+// The symbolizer for a module, and the path under which it finds it, which the caller frees. NULL
+// without memory.
+static struct dwarf_symbolizer *symbolizer_of(struct journal_reader *reader, const char *module,
+                                              char **ret_path)
+{
+    bool outside =
+        reader->root == NULL || reader->root[0] == '\0' || is_same_outside(reader, module);
+    if (!outside && reader->sandbox_symbolizer == NULL)
+        error_free(dwarf_symbolizer_new(&reader->sandbox_symbolizer));
+    if (asprintf(ret_path, "%s%s", outside ? "" : reader->root, module) < 0)
+        *ret_path = NULL;
+    if (*ret_path == NULL)
+        return NULL;
+    return outside ? reader->host_symbolizer : reader->sandbox_symbolizer;
+}
+
 // Errors only mean that there are no names. A report is still useful without them.
 struct journal_reader_place journal_reader_find(struct journal_reader *reader, const char *module,
                                                 uint64_t address)
 {
-    struct dwarf_position found = {0};
-    const char *inlined = NULL;
-    if (reader->root == NULL || reader->root[0] == '\0' || is_same_outside(reader, module)) {
-        found = dwarf_symbolizer_find(reader->host_symbolizer, module, address);
-        inlined = dwarf_symbolizer_inlined(reader->host_symbolizer, module, address);
-    } else {
-        _cleanup_free_ char *inside = NULL;
-        if (reader->sandbox_symbolizer == NULL)
-            error_free(dwarf_symbolizer_new(&reader->sandbox_symbolizer));
-        if (asprintf(&inside, "%s%s", reader->root, module) < 0)
-            inside = NULL;
-        if (inside != NULL && reader->sandbox_symbolizer != NULL) {
-            found = dwarf_symbolizer_find(reader->sandbox_symbolizer, inside, address);
-            inlined = dwarf_symbolizer_inlined(reader->sandbox_symbolizer, inside, address);
-        }
-    }
+    _cleanup_free_ char *path = NULL;
+    struct dwarf_symbolizer *symbolizer = symbolizer_of(reader, module, &path);
+    if (symbolizer == NULL)
+        return (struct journal_reader_place){0};
+    struct dwarf_position found = dwarf_symbolizer_find(symbolizer, path, address);
+    const char *inlined = dwarf_symbolizer_inlined(symbolizer, path, address);
     return (struct journal_reader_place){inlined != NULL ? inlined : found.symbol, found.file,
                                          found.line};
 }
@@ -148,6 +154,22 @@ int journal_reader_name_size(const char *symbol)
     return (int)(is_twin ? size - end : size);
 }
 
+#define CODE_SIZE 32
+
+// "1f00ba47+0x1c". Like the frame's offset, this is where the call returns to.
+static bool put_code(struct journal_reader *reader, const char *module, uint64_t offset,
+                     bool returns, char text[CODE_SIZE])
+{
+    _cleanup_free_ char *path = NULL;
+    struct dwarf_symbolizer *symbolizer = symbolizer_of(reader, module, &path);
+    struct dwarf_code code;
+    uint64_t before = returns ? 1 : 0;
+    if (symbolizer == NULL || !dwarf_symbolizer_code(symbolizer, path, offset - before, &code))
+        return false;
+    snprintf(text, CODE_SIZE, "%08x+0x%llx", code.hash, (unsigned long long)(code.offset + before));
+    return true;
+}
+
 struct error *journal_reader_put_frame(struct journal_reader *reader, const char *module,
                                        uint64_t offset, bool returns, bool brief,
                                        struct buffer *text)
@@ -166,6 +188,9 @@ struct error *journal_reader_put_frame(struct journal_reader *reader, const char
         frame.file = frame_part(place.file);
         frame.line = place.line;
     }
+    char code[CODE_SIZE];
+    if (place.symbol == NULL && put_code(reader, module, offset, returns, code))
+        frame.code = frame_part(code);
     return frame_text_put(text, &frame);
 }
 
@@ -285,6 +310,17 @@ static struct error *describe_site(struct journal_reader *reader, const struct w
     return copy_text(place.symbol, MOST_TEXT, &injection->symbol);
 }
 
+// Whether a process ended as it should not, as its parent learnt.
+static bool has_failed(const struct wire_view *view, uint32_t number)
+{
+    const struct wire_region *region = view->region;
+    for (uint32_t i = 0; i < WIRE_PROCESSES; i++)
+        if ((uint32_t)region->process_numbers[i] == number && region->process_numbers[i] >> 32 != 0)
+            return (view->programs->ends[i] & WIRE_ENDED) != 0 &&
+                   view->programs->ends[i] != WIRE_ENDED;
+    return false;
+}
+
 static struct error *add_injection(struct journal_reader *reader, const struct wire_view *view,
                                    const struct scenario *scenario,
                                    const struct wire_record *record,
@@ -298,6 +334,7 @@ static struct error *add_injection(struct journal_reader *reader, const struct w
     injection->occurrence = record->occurrence;
     injection->rule = record->rule;
     injection->process = record->process_number;
+    injection->failed = has_failed(view, record->process_number);
     injection->thread = record->thread_number;
     injection->seconds = clock_seconds(record->time_ns);
     TRY(copy_text(record->function, WIRE_FUNCTION_NAME, &injection->function));
@@ -420,6 +457,30 @@ static struct error *take_result(const struct wire_record *record, struct observ
     return NULL;
 }
 
+// A library in a directory that packages install to.
+static bool is_system_library(const char *path)
+{
+    static const char *const directories[] = {"/lib/",     "/lib64/",     "/lib32/",
+                                              "/usr/lib/", "/usr/lib64/", "/usr/lib32/"};
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
+        if (strncmp(path, directories[i], strlen(directories[i])) == 0)
+            return strstr(file_base_name(path), ".so") != NULL;
+    return false;
+}
+
+static struct error *list_system_libraries(const struct wire_view *view, char **ret_list)
+{
+    _cleanup_(buffer_deinit) struct buffer list = {0};
+    for (uint32_t i = 0; i < WIRE_MODULES; i++) {
+        char storage[WIRE_MODULE_PATH + 1];
+        const char *path = journal_reader_module(view, i, storage);
+        if (path != NULL && is_system_library(path))
+            TRY(buffer_printf(&list, "%s\n", file_base_name(path)));
+    }
+    *ret_list = TAKE(list.data);
+    return NULL;
+}
+
 struct error *journal_reader_observe(struct journal_reader *reader, const struct wire_view *view,
                                      const struct scenario *scenario,
                                      struct observation *observation)
@@ -429,6 +490,8 @@ struct error *journal_reader_observe(struct journal_reader *reader, const struct
         return NULL;
     for (uint32_t i = 0; i < view->rule_count; i++)
         observation->activations += view->rule_states[i].fired;
+    if (observation->activations != 0)
+        TRY(list_system_libraries(view, &observation->system_libraries));
     for (uint32_t i = 0; i < view->record_count; i++) {
         const struct wire_record *record = &view->journal[i];
         if (record->state != WIRE_RECORD_COMPLETE)

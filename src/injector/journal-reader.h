@@ -50,9 +50,9 @@ struct journal_reader_place {
 struct journal_reader_place journal_reader_find(struct journal_reader *reader, const char *module,
                                                 uint64_t address);
 
-// Writes "FUNCTION at FILE:LINE (MODULE)", "FUNCTION (MODULE)", "MODULE+0xOFFSET" or, without a
-// module (NULL), "0xADDRESS". `offset` is a link-time address. With `returns` it is a return
-// address. With `brief`, file and line are left out, for keys.
+// Writes a frame of base/frame-text.h; without a module (NULL), "0xADDRESS". `offset` is a
+// link-time address. With `returns` it is a return address. With `brief`, file and line are left
+// out, for keys.
 _must_check_ struct error *journal_reader_put_frame(struct journal_reader *reader,
                                                     const char *module, uint64_t offset,
                                                     bool returns, bool brief, struct buffer *text);

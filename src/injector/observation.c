@@ -33,6 +33,7 @@ void observation_deinit(struct observation *observation)
     free(observation->crash);
     free(observation->crash_stack);
     free(observation->crash_key);
+    free(observation->system_libraries);
     free(observation->note);
     *observation = (struct observation){0};
 }

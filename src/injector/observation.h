@@ -25,6 +25,8 @@ struct injection { // one activation
     uint32_t process, thread;
     int signal;    // that was sent, or 0
     bool observed; // nothing was injected; the other injections happened inside this call
+    bool failed;   // the process ended with another exit status than 0, or by a signal, as its
+                   // parent learnt; known where the run is observed
     double seconds;
 };
 
@@ -52,10 +54,13 @@ struct observation {
     uint64_t activations;
     ARRAY(struct injection) injections; // the first ones, at most a hundred
     uint64_t plan_hash;
-    int crash_signal;      // that killed the first process to die of one; 0: none did
-    char *crash;           // the same for people: "SIGSEGV at 0x0 in PROGRAM", or NULL
-    char *crash_stack;     // frames, one per line, innermost first, or NULL
-    char *crash_key;       // the same without addresses, for grouping; or NULL
+    int crash_signal;  // that killed the first process to die of one; 0: none did
+    char *crash;       // the same for people: "SIGSEGV at 0x0 in PROGRAM", or NULL
+    char *crash_stack; // frames, one per line, innermost first, or NULL
+    char *crash_key;   // the same without addresses, for grouping; or NULL
+    // File names of the libraries in directories of the system that were loaded, one per line, or
+    // NULL; known where the run is observed
+    char *system_libraries;
     bool crash_in_command; // it was the command itself and not something it started
     struct observed_call observed;
     // The process ended itself, by abort() or an instruction for that, and not in a handler of a

@@ -4,6 +4,7 @@
 // too late: such a death is a crash.
 #include "base/frame-text.h"
 #include "oracle/judge-internal.h"
+#include "oracle/origin.h"
 #include "oracle/shell-signal.h"
 
 #include <stdlib.h>
@@ -70,11 +71,11 @@ static bool was_decided(const char *key)
     struct frame_text frame, inner = {0};
     if (!frame_text_at(key, 0, &frame))
         return false;
-    if (!verdict_frame_is_libc(frame.module))
+    if (!origin_is_libc(frame.module))
         return !frame_part_begins(frame.module, "libstdc++"); // int3 or ud2 in the program itself
-    while (frame_text_next(&key, &frame) && verdict_frame_is_libc(frame.module))
+    while (frame_text_next(&key, &frame) && origin_is_libc(frame.module))
         inner = frame;
-    return !verdict_frame_is_libc(frame.module) && !frame_part_begins(frame.module, "libstdc++") &&
+    return !origin_is_libc(frame.module) && !frame_part_begins(frame.module, "libstdc++") &&
            is_ending(inner.function);
 }
 

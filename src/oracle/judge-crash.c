@@ -5,9 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/frame-text.h"
 #include "base/quote.h"
+#include "oracle/origin.h"
 
 #include <signal.h>
 #include <string.h>
@@ -15,37 +14,12 @@
 #define KEY_FRAMES  3  // innermost frames that tell hangs and crashes apart
 #define REPETITIONS 50 // faults in a row at one place: the program loops over it
 
-// Where a loop was met in the C library is chance. The caller of the library is what counts.
-bool verdict_frame_is_libc(struct frame_part module)
-{
-    static const char *const names[] = {"libc.so", "ld-linux", "libpthread.so", "[vdso"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (frame_part_begins(module, names[i]))
-            return true;
-    return false;
-}
-
-static bool is_of_libc(const char *module)
-{
-    return module != NULL && verdict_frame_is_libc(frame_part(file_base_name(module)));
-}
-
-// The index of the innermost frame outside the C library. 0 if all frames are inside, as in a stack
-// that could not be followed.
-static size_t first_outside(const char *key)
-{
-    struct frame_text frame;
-    for (size_t i = 0; frame_text_next(&key, &frame); i++)
-        if (!verdict_frame_is_libc(frame.module))
-            return i;
-    return 0;
-}
-
-// The innermost frames outside the C library: "f (x) < main (x)".
+// The innermost frames outside the C library: "f (x) < main (x)". Where a loop was met in the C
+// library is chance. The caller of the library is what counts.
 static struct error *put_frames(struct buffer *buffer, const char *key)
 {
     struct frame_text frame;
-    for (size_t i = first_outside(key), first = i;
+    for (size_t i = origin_first_outside(key), first = i;
          i < first + KEY_FRAMES && frame_text_at(key, i, &frame); i++) {
         if (i != first)
             TRY(buffer_append(buffer, " < ", 3));
@@ -121,46 +95,65 @@ static bool is_in(const struct frame_text *frame, const char *symbol)
     return frame_part_is(word, symbol);
 }
 
-static bool is_on_stack(const char *key, const char *symbol)
+// For an injection without a stack.
+static bool is_on_stack(const char *stack, const char *symbol)
 {
     struct frame_text frame;
-    while (frame_text_next(&key, &frame))
+    while (frame_text_next(&stack, &frame))
         if (is_in(&frame, symbol))
             return true;
     return false;
 }
 
-// Writes the line where it crashed. The callers are left out unless there are no names. If the
-// function that made the failed call is on the stack, its result was passed on to the crash:
-// another call is another cause, so the call is added. If it is not, the crash is in code that
-// handles the failures of many calls, and that is one cause.
+// Adds the call whose failure was passed on to the crash: another call is another cause. If the
+// program looks at the result of the failed call, it does not matter which call it was: the crash
+// is in code that handles failures. Nor if there is no such call.
+static struct error *put_crash_origin(struct verdict_draft *draft, const char *stack, size_t place)
+{
+    const struct injection *injection = &draft->run->observation.injections.items[0];
+    struct frame_text frame;
+    bool direct = true, known = injection->stack != NULL;
+    if (known ? !origin_of_crash(injection, stack, place, &frame, &direct)
+              : !is_on_stack(stack, injection->symbol))
+        return NULL;
+    if (direct)
+        TRY(buffer_append(&draft->handled, draft->cause.data, draft->cause.size));
+    if (known)
+        draft->blamed = frame.module;
+    TRY(buffer_printf(&draft->cause, " after "));
+    return known ? origin_put_frame(&draft->cause, injection, &frame)
+                 : origin_put(&draft->cause, injection);
+}
+
+// Writes the line where it crashed, whoever called. If the C library did not survive a failure
+// inside one of its own calls, that is its bug, whoever called it. A process that ends itself does
+// so in code that handles failures.
 static struct error *put_crash_place(struct verdict_draft *draft)
 {
     const struct observation *observation = &draft->run->observation;
     const struct injection *injection =
         observation->injections.count != 0 ? &observation->injections.items[0] : NULL;
-    const char *key = observation->crash_key;
-    struct frame_text frame, placed, caller;
-    if (!frame_text_at(key, 0, &frame))
+    const char *key = observation->crash_key,
+               *stack = observation->crash_stack != NULL ? observation->crash_stack : key;
+    struct frame_text frame, placed;
+    bool own = injection != NULL && origin_is_own_crash(injection, stack);
+    if (own && frame_text_at(key, 0, &frame))
+        draft->blamed = frame.module;
+    if (own && origin_is_heap_check(key) && frame_text_at(injection->stack, 0, &frame) &&
+        frame.function.text != NULL)
+        return buffer_printf(&draft->cause, "a damaged heap after %.*s (%.*s)",
+                             (int)frame.function.size, frame.function.text, (int)frame.module.size,
+                             frame.module.text);
+    size_t number = own ? origin_crash_frame(key) : origin_first_outside(key);
+    if (!frame_text_at(key, number, &frame))
         return NULL;
-    // The C library did not survive its own failure: name its innermost frame, whoever called it.
-    bool own = injection != NULL && injection->symbol != NULL &&
-               verdict_frame_is_libc(frame.module) && is_of_libc(injection->module) &&
-               is_on_stack(key, injection->symbol);
-    size_t number = own ? 0 : first_outside(key);
-    frame_text_at(key, number, &frame);
+    draft->blamed = frame.module;
     TRY(quote_put(&draft->cause, frame.whole.text, frame.whole.size, 300));
     if (frame_text_at(observation->crash_stack, number, &placed) && placed.place.text != NULL)
         TRY(buffer_printf(&draft->cause, " at %.*s", (int)placed.place.size, placed.place.text));
-    bool named = frame.function.text != NULL || frame.module.text == NULL;
-    if (!named && frame_text_at(key, number + 1, &caller)) {
-        TRY(buffer_printf(&draft->cause, " < "));
-        TRY(quote_put(&draft->cause, caller.whole.text, caller.whole.size, 300));
-    }
-    if (injection == NULL || !is_on_stack(key, injection->symbol))
+    if (own || injection == NULL || observation->crash_by_itself)
         return NULL;
-    TRY(buffer_printf(&draft->cause, " after "));
-    return verdict_draft_put_site(&draft->cause, injection);
+    return put_crash_origin(draft, stack, number);
 }
 
 // "SIGSEGV in f (cp) at a.c:12": without addresses and what else varies.
@@ -285,13 +278,16 @@ struct error *verdict_draft_ask_hang(struct verdict_draft *draft)
     const struct injection *repeated = repeated_injection(&run->observation);
     if (repeated != NULL) {
         TRY(buffer_printf(&draft->reason, "; "));
-        TRY(verdict_draft_put_site(&draft->reason, repeated));
+        TRY(origin_put(&draft->reason, repeated));
         TRY(buffer_printf(&draft->reason, " fails again and again"));
         TRY(buffer_printf(&draft->cause, "repeating "));
-        return verdict_draft_put_site(&draft->cause, repeated);
+        return origin_put(&draft->cause, repeated);
     }
     if (run->hang_key == NULL)
         return verdict_draft_put_cause_site(draft, "somewhere");
+    struct frame_text frame;
+    if (frame_text_at(run->hang_key, origin_first_outside(run->hang_key), &frame))
+        draft->blamed = frame.module;
     TRY(buffer_printf(&draft->cause, "in "));
     return put_frames(&draft->cause, run->hang_key);
 }

@@ -14,7 +14,9 @@ struct verdict_draft {
     struct difference difference;
     enum verdict verdict; // VERDICTS: not decided yet
     struct buffer reason;
-    struct buffer cause; // the grouping key, without the verdict's name
+    struct buffer cause;   // the grouping key, without the verdict's name
+    struct buffer handled; // the same if the program handles the failed call; empty: no other one
+    struct frame_part blamed; // the module that the cause names; it belongs to the run
     enum harm harm;
     bool deliberate; // the death of a process was decided on, but is not the worst that happened
 };
@@ -22,10 +24,6 @@ struct verdict_draft {
 // Adds to the reason what the run reported: the first line that the reference does not have, else
 // the last line of stderr.
 _must_check_ struct error *verdict_draft_put_stderr(struct verdict_draft *draft);
-// Appends "read in f at a.c:12", or as much of it as is known. All faults at one place get the same
-// text.
-_must_check_ struct error *verdict_draft_put_site(struct buffer *buffer,
-                                                  const struct injection *injection);
 // Appends to the cause `what` and after which faults it happened.
 _must_check_ struct error *verdict_draft_put_cause_site(struct verdict_draft *draft,
                                                         const char *what);
@@ -41,8 +39,5 @@ _must_check_ struct error *verdict_draft_ask_crash(struct verdict_draft *draft);
 bool verdict_draft_was_sent(const struct verdict_draft *draft, int number);
 // Whether the process that died decided to, and said why. To be asked after the comparison.
 bool verdict_draft_is_deliberate(const struct verdict_draft *draft);
-// Whether a frame's module is the C library, whose frames say little: abort() looks the same for
-// everyone.
-bool verdict_frame_is_libc(struct frame_part module);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/quote.h"
 #include "base/secrets.h"
+#include "oracle/origin.h"
 
 #include <string.h>
 
@@ -13,6 +14,8 @@ void judgement_deinit(struct judgement *judgement)
 {
     free(judgement->reason);
     free(judgement->cause);
+    free(judgement->handled);
+    free(judgement->library);
     free(judgement->about);
     *judgement = (struct judgement){0};
 }
@@ -22,6 +25,7 @@ static void verdict_draft_deinit(struct verdict_draft *draft)
     difference_deinit(&draft->difference);
     buffer_deinit(&draft->reason);
     buffer_deinit(&draft->cause);
+    buffer_deinit(&draft->handled);
 }
 
 struct error *verdict_draft_put_stderr(struct verdict_draft *draft)
@@ -35,43 +39,85 @@ struct error *verdict_draft_put_stderr(struct verdict_draft *draft)
     return quote_put_last_line(&draft->reason, "; stderr: ", err->data, err->size);
 }
 
-struct error *verdict_draft_put_site(struct buffer *buffer, const struct injection *injection)
+// What a stream lost is told by what differs: the check that is missing is one for all calls that
+// write to it. A program needs one for its output; other streams have theirs where they are used.
+static struct error *put_stream(struct verdict_draft *draft, const char *what,
+                                const struct injection *injection)
 {
-    // Whichever call fills, flushes or closes a stream: what cannot be written is the same.
-    if (injection->stream != NULL)
-        return buffer_printf(buffer, "stream of %s", injection->stream);
-    if (injection->standard_stream != 0)
-        return buffer_printf(buffer, "stream %u of %s", injection->standard_stream,
-                             injection->program != NULL ? injection->program : "?");
-    TRY(buffer_printf(buffer, "%s",
-                      injection->function != NULL ? injection->function
-                      : injection->fault != NULL  ? injection->fault
-                                                  : "fault"));
-    if (injection->symbol != NULL)
-        TRY(buffer_printf(buffer, " in %s", injection->symbol));
-    if (injection->file != NULL)
-        return buffer_printf(buffer, " at %s:%u", injection->file, injection->line);
-    if (injection->module != NULL && injection->symbol != NULL)
-        return buffer_printf(buffer, " of %s", injection->module);
-    if (injection->module != NULL)
-        return buffer_printf(buffer, " at %s+0x%llx", injection->module,
-                             (unsigned long long)injection->offset);
-    return NULL;
+    struct frame_text frame;
+    if (injection->stream != NULL || injection->standard_stream != 0)
+        return origin_put(&draft->cause, injection);
+    if (strcmp(what, "stdout") != 0 && origin_frame(injection, &frame)) {
+        TRY(buffer_printf(&draft->cause, "a stream in "));
+        if (frame.function.text != NULL)
+            return quote_put(&draft->cause, frame.function.text, frame.function.size, 300);
+        struct frame_part code = frame.code;
+        const char *plus = code.text != NULL ? memchr(code.text, '+', code.size) : NULL;
+        if (plus != NULL)
+            return buffer_printf(&draft->cause, "%.*s {%.*s}", (int)frame.module.size,
+                                 frame.module.text, (int)(plus - code.text), code.text);
+        return quote_put(&draft->cause, frame.whole.text, frame.whole.size, 300);
+    }
+    return buffer_printf(&draft->cause, "a stream of %s",
+                         injection->program != NULL ? injection->program : "the program");
+}
+
+// Whether a process reported the failure to whoever started it, which went on as if nothing had
+// happened. That is what is wrong, whatever failed in the process.
+static bool is_ignored(const struct verdict_draft *draft, const struct injection *injection)
+{
+    const struct sandbox_result *workload = &draft->run->workload;
+    return injection->failed && injection->process != 1 && workload->end == SANDBOX_EXIT &&
+           workload->status == 0;
+}
+
+// What is wrong with a result is told only of streams and of failures that are ignored. Others are
+// one missing check, whatever it spoils.
+static struct error *put_result_cause(struct verdict_draft *draft, const char *what,
+                                      const struct injection *injection)
+{
+    if (is_ignored(draft, injection))
+        return buffer_printf(&draft->cause, "%s after an ignored failure of %s", what,
+                             injection->program != NULL ? injection->program : "a process");
+    if (draft->verdict == VERDICT_SILENT && origin_is_stream(injection)) {
+        TRY(buffer_printf(&draft->cause, "%s after ", what));
+        return put_stream(draft, what, injection);
+    }
+    TRY(buffer_printf(&draft->cause, "result after "));
+    struct frame_text frame;
+    if (origin_frame(injection, &frame))
+        draft->blamed = frame.module;
+    return origin_put(&draft->cause, injection);
+}
+
+static bool is_result(const struct verdict_draft *draft, const char *what)
+{
+    if (draft->verdict != VERDICT_SILENT && draft->verdict != VERDICT_WRONG_OUTPUT)
+        return false;
+    static const char *const results[] = {"data loss", "files", "stdout", "leftovers", "stderr"};
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+        if (strcmp(what, results[i]) == 0)
+            return true;
+    return false;
 }
 
 struct error *verdict_draft_put_cause_site(struct verdict_draft *draft, const char *what)
 {
     const struct observation *observation = &draft->run->observation;
-    TRY(buffer_printf(&draft->cause, "%s", what));
     if (observation->injections.count == 0)
-        return NULL;
-    TRY(buffer_printf(&draft->cause, " after "));
-    TRY(verdict_draft_put_site(&draft->cause, &observation->injections.items[0]));
+        return buffer_printf(&draft->cause, "%s", what);
+    const struct injection *first = &observation->injections.items[0];
+    if (is_result(draft, what)) {
+        TRY(put_result_cause(draft, what, first));
+    } else {
+        TRY(buffer_printf(&draft->cause, "%s after ", what));
+        TRY(origin_put(&draft->cause, first));
+    }
     const struct injection *second = injection_second(observation);
     if (second == NULL)
         return NULL;
     TRY(buffer_printf(&draft->cause, " and then "));
-    return verdict_draft_put_site(&draft->cause, second);
+    return origin_put(&draft->cause, second);
 }
 
 static struct error *put_step_failure(struct verdict_draft *draft, const char *step,
@@ -267,6 +313,31 @@ static struct error *compare(struct verdict_draft *draft)
     return reference_compare(draft->reference, draft->run, &draft->difference);
 }
 
+static bool is_system_library(const struct observation *observation, struct frame_part module)
+{
+    const char *at = observation->system_libraries;
+    for (size_t size; at != NULL && *at != '\0'; at += size + (at[size] != '\0')) {
+        size = strcspn(at, "\n");
+        if (module.text != NULL && size == module.size && memcmp(at, module.text, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+// "crash SIGSEGV in f (x) at a.c:12"
+static struct error *put_cause(const struct verdict_draft *draft, const struct buffer *what,
+                               char **ret_cause)
+{
+    _cleanup_(buffer_deinit) struct buffer cause = {0};
+    TRY(buffer_printf(&cause, "%s", verdict_facts[draft->verdict].name));
+    if (what->size != 0) {
+        TRY(buffer_append(&cause, " ", 1));
+        TRY(quote_put(&cause, what->data, what->size, 1000));
+    }
+    *ret_cause = TAKE(cause.data);
+    return NULL;
+}
+
 struct error *judge(const struct reference *reference, const struct outcome_run *run,
                     struct judgement *ret_judgement)
 {
@@ -288,11 +359,14 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
         .reference = reference, .run = run, .verdict = VERDICTS};
     for (size_t i = 0; draft.verdict == VERDICTS; i++)
         TRY(questions[i](&draft));
-    _cleanup_(buffer_deinit) struct buffer cause = {0};
-    TRY(buffer_printf(&cause, "%s", verdict_facts[draft.verdict].name));
-    if (draft.cause.size != 0) {
-        TRY(buffer_append(&cause, " ", 1));
-        TRY(quote_put(&cause, draft.cause.data, draft.cause.size, 1000));
+    _cleanup_free_ char *cause = NULL, *handled = NULL, *library = NULL;
+    TRY(put_cause(&draft, &draft.cause, &cause));
+    if (draft.handled.size != 0)
+        TRY(put_cause(&draft, &draft.handled, &handled));
+    if (is_system_library(&run->observation, draft.blamed)) {
+        library = strndup(draft.blamed.text, draft.blamed.size);
+        if (library == NULL)
+            return error_no_memory();
     }
     // Names of files, and what a server or the engine said, were not quoted.
     TRY(secrets_mask(&draft.reason.data));
@@ -300,7 +374,9 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
     *ret_judgement = (struct judgement){.verdict = draft.verdict,
                                         .severity = severity_of(draft.verdict, draft.harm),
                                         .reason = TAKE(draft.reason.data),
-                                        .cause = TAKE(cause.data),
+                                        .cause = TAKE(cause),
+                                        .handled = TAKE(handled),
+                                        .library = TAKE(library),
                                         .symptom = draft.difference.symptom,
                                         .about = TAKE(draft.difference.about)};
     return NULL;

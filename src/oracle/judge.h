@@ -12,6 +12,10 @@ struct judgement {
     char *reason; // one sentence
     char *cause;  // key for grouping: verdict, what broke and where, without addresses or numbers
                   // that vary from run to run
+    // The cause if the program looks at the result of the failed call: then the call is no part of
+    // it, because the same code handles the failures of others. NULL: it makes no difference.
+    char *handled;
+    char *library; // file name of the system library that is to blame, or NULL
     enum severity severity;
     enum symptom symptom;
     char *about; // the file that this is about, or NULL

@@ -171,6 +171,9 @@ __attribute__((noinline)) static bool ask(const struct call *call, uint32_t rule
     case WIRE_OP_PROCESS_NUMBER:
         *ret_value = runtime.process->number;
         return true;
+    case WIRE_OP_ANCESTRY:
+        *ret_value = (int64_t)runtime.ancestry;
+        return true;
     case WIRE_OP_PROCESS_NAME:
         *ret_value = text_matches(instruction->a, instruction->b, text_base(program_path())) ||
                      text_matches(instruction->a, instruction->b, runtime.invoked);

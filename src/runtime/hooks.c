@@ -4,6 +4,7 @@
 // so the hooks are ordinary functions that call the real one.
 #include "runtime/hooks.h"
 
+#include "runtime/ancestry.h"
 #include "runtime/credits.h"
 #include "runtime/descriptors.h"
 #include "runtime/function.h"
@@ -135,27 +136,25 @@ static void *hook_dlmopen(long list, const char *path, int flags)
 
 static int hook_fork(void)
 {
-    thread_self();
+    ancestry_fork_begin();
     atomic_add(&runtime.forks, 1);
     credits_note_fork(true);
     int pid = REAL(fork)();
-    if (pid == 0)
-        thread_self();
-    else
+    if (pid != 0)
         credits_note_fork(false);
+    ancestry_fork_end();
     return pid;
 }
 
 static int hook__Fork(void)
 {
-    thread_self();
+    ancestry_fork_begin();
     atomic_add(&runtime.forks, 1);
     credits_note_fork(true);
     int pid = REAL(_Fork)();
-    if (pid == 0)
-        thread_self();
-    else
+    if (pid != 0)
         credits_note_fork(false);
+    ancestry_fork_end();
     return pid;
 }
 
@@ -321,6 +320,7 @@ void hook_prepare(void)
     filter_add(user_hooks, USER_HOOKS);
     filter_add(broadcast_hooks, BROADCAST_HOOKS);
     filter_add(filter_hooks, FILTER_HOOKS);
+    filter_add(wait_hooks, WAIT_HOOKS);
     if ((runtime.plan->uses & WIRE_USE_MUTEX) != 0)
         filter_add(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0]);
     if ((runtime.region->options & WIRE_CATCH_CRASHES) != 0)
@@ -348,6 +348,8 @@ const struct hook *hook_find(const char *name)
         hook = find_in(broadcast_hooks, BROADCAST_HOOKS, name);
     if (hook == NULL)
         hook = find_in(filter_hooks, FILTER_HOOKS, name);
+    if (hook == NULL)
+        hook = find_in(wait_hooks, WAIT_HOOKS, name);
     if (hook == NULL && (runtime.plan->uses & WIRE_USE_MUTEX) != 0)
         hook = find_in(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0], name);
     if (hook == NULL && (runtime.region->options & WIRE_CATCH_CRASHES) != 0)

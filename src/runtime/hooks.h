@@ -50,6 +50,11 @@ bool attach_check(const char *program);
 // What keeps the runtime from starting in any program that this process starts.
 uint32_t attach_obstacle(void); // enum wire_obstacle
 
+// ---- waits.c ----
+
+#define WAIT_HOOKS 4
+extern const struct hook wait_hooks[WAIT_HOOKS];
+
 // ---- filter.c ----
 
 #define FILTER_HOOKS 3

@@ -4,6 +4,7 @@
 // does.
 #include "runtime/identity.h"
 
+#include "runtime/ancestry.h"
 #include "runtime/function.h"
 #include "runtime/record.h"
 #include "runtime/rows.h"
@@ -67,6 +68,7 @@ static uint32_t process_number(uint32_t pid, bool forked)
     }
     if (own != NULL && !forked) {
         runtime.process->own_call = &runtime.programs->own_calls[own - region->process_numbers];
+        runtime.ancestry = runtime.programs->ancestries[own - region->process_numbers];
         return (uint32_t)atomic_load(own);
     }
     if (own == NULL)
@@ -74,6 +76,13 @@ static uint32_t process_number(uint32_t pid, bool forked)
     uint32_t number = atomic_add(&region->processes, 1) + 1;
     if (forked)
         atomic_add(&region->forks, 1);
+    runtime.ancestry = forked        ? ancestry_of_copy()
+                       : number == 1 ? WIRE_ANCESTRY_COMMAND
+                                     : ancestry_of_started(pid);
+    runtime.programs->ancestries[own - region->process_numbers] = runtime.ancestry;
+    atomic_store(&runtime.programs->children[own - region->process_numbers], 0u);
+    atomic_store(&runtime.programs->spawning[own - region->process_numbers], 0u);
+    atomic_store(&runtime.programs->ends[own - region->process_numbers], 0u);
     atomic_store(own, (uint64_t)pid << 32 | number);
     runtime.process->own_call = &runtime.programs->own_calls[own - region->process_numbers];
     return number;

@@ -25,6 +25,7 @@ struct thread {
     uint64_t observed_occurrence;   // its number
     uint64_t words[WIRE_ARGUMENTS]; // what was behind its arguments when it began
     uint32_t words_known;           // bit i: words[i] could be read
+    uint64_t copying;               // it is in fork(): the ancestry of the child; else 0
 };
 
 // Zeroed by the kernel in a forked child.

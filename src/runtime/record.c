@@ -228,6 +228,7 @@ static uint32_t process_row(void)
     touch(row);
     row->state = WIRE_RECORD_OPEN;
     row->number = process->number;
+    row->ancestry = runtime.ancestry;
     row->pid = process_pid();
     text_copy(row->program, sizeof row->program, runtime.invoked);
     if (!atomic_swap_if(&process->recorded, 0, index + 1)) // another thread was faster

@@ -41,6 +41,7 @@ struct runtime {
     uint64_t region_size;
     size_t process_room; // bytes behind struct process that the kernel empties with it in a child
     uint64_t lineage;    // of the process
+    uint64_t ancestry;   // likewise, see ancestry.h
     uint32_t forks, threads;
     char **arguments, **environment; // of the process at start
     const struct module_set *modules;

@@ -31,8 +31,8 @@ struct trigger_kind {
 
 extern const struct trigger_kind trigger_after, trigger_arg, trigger_caller, trigger_count,
     trigger_fd, trigger_holding_mutex, trigger_inside, trigger_match, trigger_new_stack,
-    trigger_once, trigger_path, trigger_plugin, trigger_process, trigger_random, trigger_remote,
-    trigger_stack, trigger_thread, trigger_time, trigger_var;
+    trigger_once, trigger_path, trigger_plugin, trigger_process, trigger_ancestry, trigger_random,
+    trigger_remote, trigger_stack, trigger_thread, trigger_time, trigger_var;
 
 extern const struct vocabulary trigger_vocabulary;
 

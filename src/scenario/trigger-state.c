@@ -215,3 +215,56 @@ const struct trigger_kind trigger_process = {
     .compile = compile_process,
     .match = match_process,
 };
+
+// ancestry(1.2.1)
+static struct error *parse_ancestry(struct parser *parser, struct expression *node)
+{
+    struct word word;
+    TRY(parse_open(parser, "ancestry"));
+    TRY(lexer_word(&parser->lexer, ",)", &word));
+    uint64_t ancestry = 0;
+    const char *at = word.text.chars, *end = at + word.text.size;
+    for (bool first = true;; first = false) {
+        uint64_t number = 0;
+        for (; at < end && *at >= '0' && *at <= '9' && number < 256; at++)
+            number = number * 10 + (uint64_t)(*at - '0');
+        if (number == 0 || number > 255 || ancestry >> 56 != 0 || (first && number != 1))
+            return parser_error(parser, word.start,
+                                "expected numbers from 1 to 255, at most eight, and the first of "
+                                "them 1, as in 'ancestry(1.2)'");
+        ancestry = ancestry << 8 | number;
+        if (at == end || *at != '.')
+            break;
+        at++;
+    }
+    if (at != end)
+        return parser_error(parser, word.start, "expected numbers and dots, as in 'ancestry(1.2)'");
+    node->number = (int64_t)ancestry;
+    return parse_close(parser);
+}
+
+static struct error *compile_ancestry(struct codegen *codegen, const struct expression *node)
+{
+    TRY(codegen_emit(codegen, node, 0, 1, (struct wire_instruction){.op = WIRE_OP_ANCESTRY}));
+    TRY(codegen_emit(
+        codegen, node, 0, 1,
+        (struct wire_instruction){.op = WIRE_OP_CONSTANT, .c = (uint64_t)node->number}));
+    return codegen_emit(codegen, node, 2, 1, (struct wire_instruction){.op = WIRE_OP_EQUAL});
+}
+
+const struct trigger_kind trigger_ancestry = {
+    .about =
+        {
+            .name = "ancestry",
+            .syntax = "ancestry(1.N...)",
+            .summary = "which process of the trial calls, by who made it",
+            .description =
+                "The command is 1, the second process that it makes 1.2, the first one that this "
+                "makes 1.2.1, whoever of them starts first. An exec does not change it. Processes "
+                "that system() and popen() make have none, nor those behind the 255th child or the "
+                "eighth generation.",
+            .example = "write=-1/ENOSPC when ancestry(1.2) and process(\"cpio\")",
+        },
+    .parse = parse_ancestry,
+    .compile = compile_ancestry,
+};

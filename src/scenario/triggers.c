@@ -6,7 +6,7 @@ static const struct trigger_kind *const triggers[] = {
     &trigger_count,  &trigger_match,   &trigger_once,          &trigger_random, &trigger_time,
     &trigger_caller, &trigger_stack,   &trigger_new_stack,     &trigger_arg,    &trigger_fd,
     &trigger_path,   &trigger_var,     &trigger_holding_mutex, &trigger_after,  &trigger_inside,
-    &trigger_thread, &trigger_process, &trigger_remote,        &trigger_plugin,
+    &trigger_thread, &trigger_process, &trigger_ancestry,      &trigger_remote, &trigger_plugin,
 };
 #define TRIGGERS (sizeof triggers / sizeof *triggers)
 

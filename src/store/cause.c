@@ -4,6 +4,8 @@
 
 #include "base/cleanup.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 // The size of a word without a line, a column or an address at its end: "copy.c:12", "cp+0x1a".
@@ -38,6 +40,17 @@ struct error *cause_put_stable(struct buffer *text, const char *cause)
         cause += blanks;
     }
     return buffer_append(text, "", 0);
+}
+
+struct error *cause_fingerprint(const char *cause, char text[CAUSE_FINGERPRINT])
+{
+    _cleanup_(buffer_deinit) struct buffer stable = {0};
+    TRY(cause_put_stable(&stable, cause));
+    uint64_t hash = 0xcbf29ce484222325ull;
+    for (size_t i = 0; i < stable.size; i++)
+        hash = (hash ^ (unsigned char)stable.data[i]) * 0x100000001b3ull;
+    snprintf(text, CAUSE_FINGERPRINT, "%016llx", (unsigned long long)hash);
+    return NULL;
 }
 
 struct error *cause_is_same(const char *left, const char *right, bool *ret_same)

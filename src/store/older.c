@@ -14,9 +14,10 @@
 
 // Versions that introduced columns: for what older ones said in sentences; for damaged trials and
 // findings that were carried over; for proofs.
-#define VERSION_WITH_FACTS  6
-#define VERSION_WITH_DAMAGE 7
-#define VERSION_WITH_PROOFS 9
+#define VERSION_WITH_FACTS     6
+#define VERSION_WITH_DAMAGE    7
+#define VERSION_WITH_PROOFS    9
+#define VERSION_WITH_LIBRARIES 10
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
@@ -132,6 +133,7 @@ static const struct {
     {VERSION_WITH_PROOFS, &table_finding, "proof_caller", no_value},
     {VERSION_WITH_PROOFS, &table_finding, "proof_result", no_value},
     {VERSION_WITH_PROOFS, &table_finding, "proof_lasting", "0"},
+    {VERSION_WITH_LIBRARIES, &table_finding, "library", no_value},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 

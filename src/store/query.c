@@ -58,13 +58,14 @@ static const struct query_template queries[QUERIES] = {
                         " suppressed = coalesce(?14, suppressed), severity = ?15,"
                         " carried = ?16, carried_s = ?17, proof = ?18, proof_tries = ?19,"
                         " proof_trial = ?20, proof_call = ?21, proof_error = ?22,"
-                        " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25"
-                        " WHERE id = ?1",
+                        " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25,"
+                        " library = ?26 WHERE id = ?1",
                         NULL, NULL},
     [PROVE_FINDING] = {"UPDATE finding SET command = coalesce(nullif(?12, ''), command), proof = "
                        "?18, proof_tries = ?19,"
                        " proof_trial = ?20, proof_call = ?21, proof_error = ?22,"
-                       " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25"
+                       " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25,"
+                       " library = coalesce(?26, library)"
                        " WHERE id = ?1",
                        NULL, NULL},
     [CONFIRM_FINDING] = {"UPDATE finding SET confirmed = ?2 WHERE id = ?1", NULL, NULL},

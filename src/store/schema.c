@@ -296,6 +296,9 @@ static const char proofs[] =
     "ALTER TABLE finding ADD COLUMN proof_result TEXT;\n"
     "ALTER TABLE finding ADD COLUMN proof_lasting INTEGER NOT NULL DEFAULT 0;\n";
 
+// Findings of system libraries.
+static const char libraries[] = "ALTER TABLE finding ADD COLUMN library TEXT;\n";
+
 const char *const schema_steps[] = {tables, views,  stopped_by, measured, ways,
-                                    facts,  safety, deliberate, proofs};
+                                    facts,  safety, deliberate, proofs,   libraries};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

@@ -267,6 +267,7 @@ struct store_finding {
     const char *proof_result; // what the function of the fault returns then, as in rules. Of
                               // STORE_PROOF_UNPROVEN: what it returns without any fault, too
     bool proof_lasting;       // later calls must fail, too
+    const char *library;      // file name of the system library whose bug it is; NULL: none
 };
 // Finds the row with this campaign and cause and raises its `trials` by one, or adds it with
 // row->trials. Sets row->id, and sets row->trials (1: it is new) and row->trial to the stored

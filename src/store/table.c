@@ -161,6 +161,7 @@ static const struct column finding_columns[] = {
     COLUMN(store_finding, proof_caller, KIND_OPTIONAL_TEXT),
     COLUMN(store_finding, proof_result, KIND_OPTIONAL_TEXT),
     COLUMN(store_finding, proof_lasting, KIND_FLAG),
+    COLUMN(store_finding, library, KIND_OPTIONAL_TEXT),
 };
 TABLE(finding);
 

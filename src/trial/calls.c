@@ -55,7 +55,8 @@ static struct error *read_processes(struct reading *reading)
         struct calls_process *process = ARRAY_ADD(&reading->calls.processes);
         if (process == NULL)
             return error_no_memory();
-        *process = (struct calls_process){.number = row->number, .pid = row->pid, .image = 1};
+        *process = (struct calls_process){
+            .number = row->number, .pid = row->pid, .ancestry = row->ancestry, .image = 1};
         TRY(keep(reading, row->program, sizeof row->program, &process->program));
         reading->processes[i] = (uint32_t)(reading->calls.processes.count - 1);
     }

@@ -17,6 +17,7 @@
 struct calls_process {
     uint32_t number; // process(n) in conditions
     uint32_t pid;
+    uint64_t ancestry;   // as ancestry() in conditions; 0: not known
     uint32_t image;      // 1 for its first program that made a call, 2 for the next, ...
     const char *program; // process("name") in conditions
 };

@@ -219,6 +219,7 @@ enum wire_op {
     WIRE_OP_THREAD_NAME,    // push 1 if the thread's name matches string b by a
     WIRE_OP_PROCESS_NUMBER, // push the process's number in the trial, 1 = the command
     WIRE_OP_PROCESS_NAME,   // push 1 if the program's file name matches string b by a
+    WIRE_OP_ANCESTRY,       // push the process's ancestry, see WIRE_ANCESTRY_CHILD(); 0: not known
     WIRE_OP_TIME,           // push nanoseconds since the trial began
     WIRE_OP_REMOTE,         // ask the coordinator: string b is the name; push its answer
     WIRE_OP_PLUGIN,         // push the answer of plan.plugins[b]

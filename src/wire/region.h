@@ -153,7 +153,24 @@ struct wire_programs {
     // Of the processes in `process_numbers`: 1 + the number of the system call that the runtime is
     // making in one that filters its own system calls; 0: none.
     uint64_t own_calls[WIRE_PROCESSES];
+    // Of the same processes: who made them (WIRE_ANCESTRY_CHILD()), how many children they have
+    // made, and how many calls of posix_spawn() are under way.
+    uint64_t ancestries[WIRE_PROCESSES];
+    uint32_t children[WIRE_PROCESSES], spawning[WIRE_PROCESSES];
+    uint32_t ends[WIRE_PROCESSES]; // WIRE_ENDED | the status that its parent got; 0: not known
+    struct wire_born { // a process whose maker has numbered it, until the runtime starts in it
+        uint32_t state, pid; // 0: free; 0: not yet filled in
+        uint64_t ancestry;
+    } born[WIRE_PENDING];
 };
+
+#define WIRE_ENDED 0x80000000u
+
+// Who made a process, a byte for each generation: the command is 1, its second child 0x102. 0: not
+// known, also for the 256th child, and for the ninth generation.
+#define WIRE_ANCESTRY_COMMAND 1u
+#define WIRE_ANCESTRY_CHILD(parent, number)                                                        \
+    ((parent) != 0 && (parent) >> 56 == 0 && (number) < 256 ? (parent) << 8 | (number) : 0)
 
 // A program was started and the runtime has not started in it: its pid, why that may be, and its
 // record in the journal.
@@ -445,6 +462,7 @@ struct wire_calls {
         uint32_t number; // as in process(n)
         uint32_t pid;
         uint32_t reserved;
+        uint64_t ancestry;          // as in ancestry("1.2"); 0: not known
         char program[64];           // file name, as in process("name")
     } process[WIRE_CALL_PROCESSES]; // one per process and program that it runs
     struct wire_call {

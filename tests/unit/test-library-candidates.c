@@ -147,7 +147,7 @@ static void every_call_is_a_candidate(void **state)
     assert_int_equal(bench.candidates.count, 4);
     assert_string_equal(spec_of(&bench, 0), "getppid=-1/EIO when process(1) and count == 1");
     assert_string_equal(spec_of(&bench, 2), "getppid=-1/EIO when process(1) and count == 3");
-    assert_string_equal(spec_of(&bench, 3), "getppid=-1/EIO when process(2) and count == 4");
+    assert_string_equal(spec_of(&bench, 3), "getppid=-1/EIO when ancestry(1.1) and count == 4");
     const struct candidate *first = &bench.candidates.items[0], *third = first + 2;
     assert_string_equal(first->type, "getppid=-1/EIO");
     assert_string_equal(first->function, "getppid");

@@ -312,8 +312,122 @@ static void test_crash_causes(void **state)
              "crash SIGSEGV in use (x) at u.c:3");
     cause_is(crashed("use (x)\nfill (x)\nmain (x)", NULL),
              "crash SIGSEGV in use (x) after read in fill at in.c:7");
-    // Without names, who called is a part of it.
-    cause_is(crashed("x+0x10\nx+0x20\nx+0x30", NULL), "crash SIGSEGV in x+0x10 < x+0x20");
+    cause_is(crashed("x+0x10\nx+0x20\nx+0x30", NULL), "crash SIGSEGV in x+0x10");
+}
+
+// Gives the injection a stack, in a function of this module.
+static struct outcome_run from(struct outcome_run run, const char *module, const char *stack)
+{
+    struct injection *injection = &run.observation.injections.items[0];
+    free(injection->module);
+    injection->module = strdup(module);
+    injection->stack = strdup(stack);
+    return run;
+}
+
+// A failure is that of the call of the C library, not of what it calls inside.
+static void test_origins_in_libc(void **state)
+{
+    static const char direct[] = "fill at in.c:7 (x)\nmain at m.c:1 (x)",
+                      inside[] = "strdup (libc.so.6)\nfill at in.c:7 (x)\nmain at m.c:1 (x)",
+                      crash[] = "strlen (libc.so.6)\nfill (x)\nmain (x)",
+                      placed[] = "strlen (libc.so.6)\nfill at in.c:9 (x)\nmain at m.c:1 (x)";
+    static const char cause[] = "crash SIGSEGV in fill (x) at in.c:9 after fill at in.c:7 (x)";
+    cause_is(from(crashed(crash, placed), "/bin/x", direct), cause);
+    cause_is(from(crashed(crash, placed), "/lib/libc.so.6", inside), cause);
+    cause_is(from(usual(0, "", ""), "/bin/x", direct), "silent result after fill at in.c:7 (x)");
+    cause_is(from(usual(0, "", ""), "/lib/libc.so.6", inside),
+             "silent result after fill at in.c:7 (x)");
+    // Without a line the function tells calls apart.
+    cause_is(from(usual(0, "", ""), "/lib/libc.so.6",
+                  "create (libc.so.6)\n__GI___regcomp (libc.so.6)\nfill (x)"),
+             "silent result after regcomp in fill (x)");
+    // The C library did not survive its own failure, whoever called it.
+    static const char own[] = "reload (libc.so.6)\ngetpwuid (libc.so.6)\nwho at w.c:2 (x)";
+    cause_is(from(crashed("reload (libc.so.6)\ngetpwuid (libc.so.6)\nwho (x)", own),
+                  "/lib/libc.so.6", "allocate (libc.so.6)\ngetpwuid (libc.so.6)\nwho at w.c:2 (x)"),
+             "crash SIGSEGV in reload (libc.so.6)");
+    cause_is(from(crashed("reload (libc.so.6)\ngetpwuid (libc.so.6)\nwho (x)", own),
+                  "/lib/libc.so.6", "strdup (libc.so.6)\nwho at w.c:1 (x)"),
+             "crash SIGSEGV in who (x) at w.c:2 after who at w.c:1 (x)");
+    // Where a damaged heap is noticed is chance.
+    cause_is(from(crashed("raise (libc.so.6)\nmalloc_printerr (libc.so.6)\nfree (libc.so.6)\n"
+                          "clean (libc.so.6)\nwho (x)",
+                          "raise (libc.so.6)\nmalloc_printerr (libc.so.6)\nfree (libc.so.6)\n"
+                          "clean (libc.so.6)\nwho at w.c:2 (x)"),
+                  "/lib/libc.so.6",
+                  "grow at g.c:3 (libc.so.6)\nregcomp (libc.so.6)\nwho at w.c:2 (x)"),
+             "crash SIGSEGV in a damaged heap after grow (libc.so.6)");
+}
+
+// A failure that a library hands up to its caller is that of the caller's call.
+static void test_origins_in_callers(void **state)
+{
+    static const char crash[] = "use (lib.so)\nmain (x)",
+                      placed[] = "use at l.c:1 (lib.so)\nmain at m.c:5 (x)";
+    cause_is(from(crashed(crash, placed), "/bin/x", "main at m.c:4 (x)"),
+             "crash SIGSEGV in use (lib.so) at l.c:1 after main at m.c:4 (x)");
+    cause_is(from(crashed(crash, placed), "/w/lib.so", "new at l.c:9 (lib.so)\nmain at m.c:4 (x)"),
+             "crash SIGSEGV in use (lib.so) at l.c:1 after main at m.c:4 (x)");
+    // Both inside one call: the library's own bug, whoever called.
+    cause_is(from(crashed(crash, placed), "/w/lib.so", "new at l.c:9 (lib.so)\nmain at m.c:5 (x)"),
+             "crash SIGSEGV in use (lib.so) at l.c:1");
+    // main() is on all stacks; far away it says nothing.
+    cause_is(from(crashed("use (x)\na (x)\nb (x)\nc (x)\nd (x)\nmain (x)", NULL), "/bin/x",
+                  "new at n.c:9 (x)\nmain at m.c:4 (x)"),
+             "crash SIGSEGV in use (x)");
+    // Without names: the same function by its code.
+    cause_is(from(crashed("x+0x50 {0badc0de+0x10}\nx+0x20 {00c0ffee+0x20}", NULL), "/bin/x",
+                  "x+0x18 {00c0ffee+0x18}\nx+0x99 {11111111+0x9}"),
+             "crash SIGSEGV in x+0x50 {0badc0de+0x10} after x+0x18 {00c0ffee+0x18}");
+}
+
+static struct outcome_run writes(const char *function, const char *out, const char *stack)
+{
+    struct outcome_run run = from(usual(0, out, ""), "/bin/x", stack);
+    struct injection *injection = &run.observation.injections.items[0];
+    free(injection->function);
+    injection->function = strdup(function);
+    free(injection->program);
+    injection->program = strdup("x");
+    return run;
+}
+
+// One check is missing for all that is written to a stream, and one where a failure is ignored.
+static void test_streams_and_ignored_failures(void **state)
+{
+    cause_is(writes("fputs", "", "list at l.c:1 (x)"), "silent stdout after a stream of x");
+    cause_is(writes("__printf_chk", "", "show at l.c:9 (x)"), "silent stdout after a stream of x");
+    cause_is(writes("gpgrt_printf", "", "show at l.c:9 (x)"), "silent stdout after a stream of x");
+    cause_is(writes("malloc", "", "show at l.c:9 (x)"), "silent result after show at l.c:9 (x)");
+    struct outcome_run run = writes("malloc", "", "show at l.c:9 (x)");
+    run.observation.injections.items[0].failed = true;
+    run.observation.injections.items[0].process = 1;
+    cause_is(run, "silent result after show at l.c:9 (x)");
+    run = writes("malloc", "", "show at l.c:9 (x)");
+    run.observation.injections.items[0].failed = true;
+    run.observation.injections.items[0].process = 3;
+    cause_is(run, "silent stdout after an ignored failure of x");
+}
+
+// If the program looks at the result, which call failed does not matter; nor if it ends itself.
+static void test_handled_failures(void **state)
+{
+    struct outcome_run run =
+        from(crashed("log (x)\nmain (x)", NULL), "/bin/x", "main at m.c:4 (x)");
+    struct judgement judgement = {0};
+    good(judge(reference, &run, &judgement));
+    assert_string_equal(judgement.cause, "crash SIGSEGV in log (x) after main at m.c:4 (x)");
+    assert_string_equal(judgement.handled, "crash SIGSEGV in log (x)");
+    judgement_deinit(&judgement);
+    run.observation.crash_by_itself = true;
+    run.observation.system_libraries = strdup("libc.so.6\nx\n");
+    good(judge(reference, &run, &judgement));
+    assert_string_equal(judgement.cause, "crash SIGSEGV in log (x)");
+    assert_null(judgement.handled);
+    assert_string_equal(judgement.library, "x");
+    judgement_deinit(&judgement);
+    outcome_run_deinit(&run);
 }
 
 static struct outcome_run sent(int sent_number, int number)
@@ -392,15 +506,15 @@ static void test_silent(void **state)
     judged(usual(0, "dome\n", "hello\n"), VERDICT_SILENT,
            "stdout differs at line 1: 'dome' instead of 'done'; exit status 0 as ever, nothing "
            "reported",
-           "silent stdout after read in fill at in.c:7");
+           "silent result after read in fill at in.c:7");
     judged(run_new(0, "done\n", ""), VERDICT_SILENT,
            "/w/out was not written; exit status 0 as ever, nothing reported",
-           "silent files after read in fill at in.c:7");
+           "silent result after read in fill at in.c:7");
     oracle.compare_stderr = true;
     judged(usual(0, "done\n", ""), VERDICT_SILENT,
            "stderr has 0 lines instead of 1, the first missing: 'hello'; exit status 0 as ever, "
            "nothing reported",
-           "silent stderr after read in fill at in.c:7");
+           "silent result after read in fill at in.c:7");
     oracle.compare_stderr = false;
 }
 
@@ -423,18 +537,18 @@ static void test_reported_in_a_file(void **state)
     judged(run, VERDICT_SILENT,
            "/w/out differs at line 1: 'No such file or directory' instead of 'content'; exit "
            "status 0 as ever, nothing reported",
-           "silent files after read in fill at in.c:7");
+           "silent result after read in fill at in.c:7");
     // Where something is missing, there is more to it than that.
     run = run_new(0, "done\n", "hello\n");
     run_file(&run, "/w/out", "Input/output error\n");
     judged(run, VERDICT_WRONG_OUTPUT,
            "/w/out differs at line 1: 'Input/output error' instead of 'content'; exit status 0 as "
            "ever; /w/out: 'Input/output error'",
-           "wrong-output files after read in fill at in.c:7");
+           "wrong-output result after read in fill at in.c:7");
     judged(usual(0, "done\nInput/output error\n", "hello\n"), VERDICT_WRONG_OUTPUT,
            "stdout has 2 lines instead of 1, the first more: 'Input/output error'; exit status 0 "
            "as ever; stdout: 'Input/output error'",
-           "wrong-output stdout after read in fill at in.c:7");
+           "wrong-output result after read in fill at in.c:7");
 }
 
 // Where lines vary, too, those that do not must be there.
@@ -454,7 +568,7 @@ static void test_reported_in_a_file_that_varies(void **state)
     judged(run, VERDICT_WRONG_OUTPUT,
            "/w/log differs at line 3: 'Input/output error' instead of 'end'; exit status 0 as "
            "ever; /w/log: 'Input/output error'",
-           "wrong-output files after read in fill at in.c:7");
+           "wrong-output result after read in fill at in.c:7");
     back_to(before);
 }
 
@@ -463,7 +577,7 @@ static void copied(struct outcome_run first, struct outcome_run second)
     struct reference *before = instead(first, second);
     struct outcome_run run = usual(0, "done\n", "hello\n");
     run_file(&run, "/v/tmp1", "1 Input/output error\n");
-    cause_is(run, "silent leftovers after read in fill at in.c:7");
+    cause_is(run, "silent result after read in fill at in.c:7");
     back_to(before);
 }
 
@@ -490,7 +604,7 @@ static void test_copied_words(void **state)
         struct outcome_run run = run_new(0, "done\n", "hello\n");
         run_file(&run, path, "new\n");
         run_file(&run, "/v/tmp1", "1 Input/output error\n");
-        cause_is(run, "silent leftovers after read in fill at in.c:7");
+        cause_is(run, "silent result after read in fill at in.c:7");
         back_to(before);
     }
 }
@@ -508,7 +622,7 @@ static void test_words_beyond_what_is_kept(void **state)
     struct reference *before = instead(runs[0], runs[1]);
     struct outcome_run run = run_new(0, "", "");
     run_file(&run, "/w/big", "Input/output error\n");
-    cause_is(run, "silent files after read in fill at in.c:7");
+    cause_is(run, "silent result after read in fill at in.c:7");
     back_to(before);
 }
 
@@ -519,17 +633,17 @@ static void test_leftovers(void **state)
     judged(run, VERDICT_SILENT,
            "/w/tmp1 was written, which the reference does not do; exit status 0 as ever, nothing "
            "reported",
-           "silent leftovers after read in fill at in.c:7");
+           "silent result after read in fill at in.c:7");
     run = usual(0, "dome\n", "hello\n");
     run_file(&run, "/w/tmp1", "x\n");
     judged(run, VERDICT_SILENT,
            "stdout differs at line 1: 'dome' instead of 'done'; /w/tmp1 was written, which the "
            "reference does not do; exit status 0 as ever, nothing reported",
-           "silent stdout after read in fill at in.c:7");
+           "silent result after read in fill at in.c:7");
     run = run_new(0, "done\n", "hello\n");
     run_file(&run, "/w/out", "other\n");
     run_file(&run, "/w/tmp1", "x\n");
-    cause_is(run, "silent files after read in fill at in.c:7");
+    cause_is(run, "silent result after read in fill at in.c:7");
 }
 
 static void test_wrong_output(void **state)
@@ -537,7 +651,7 @@ static void test_wrong_output(void **state)
     judged(usual(0, "", "hello\nwarning: short read\n"), VERDICT_WRONG_OUTPUT,
            "stdout has 0 lines instead of 1, the first missing: 'done'; exit status 0 as ever; "
            "stderr: 'warning: short read'",
-           "wrong-output stdout after read in fill at in.c:7");
+           "wrong-output result after read in fill at in.c:7");
 }
 
 // 0 where the reference fails: nobody reports an error like that.
@@ -550,7 +664,7 @@ static void test_unexpected_success(void **state)
     struct outcome_run run = run_new(0, "", "");
     run_file_bytes(&run, "/w/notes", ARTIFACT_DELETED, "", 0);
     judged(run, VERDICT_SILENT, "/w/notes was deleted; exit status 0 instead of 2",
-           "silent data loss after read in fill at in.c:7");
+           "silent result after read in fill at in.c:7");
     back_to(before);
 }
 
@@ -616,6 +730,10 @@ int main(void)
         cmocka_unit_test(test_late_crash),
         cmocka_unit_test(test_crash),
         cmocka_unit_test(test_crash_causes),
+        cmocka_unit_test(test_origins_in_libc),
+        cmocka_unit_test(test_origins_in_callers),
+        cmocka_unit_test(test_streams_and_ignored_failures),
+        cmocka_unit_test(test_handled_failures),
         cmocka_unit_test(test_sent_signal),
         cmocka_unit_test(test_graceful),
         cmocka_unit_test(test_deliberate),

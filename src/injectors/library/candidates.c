@@ -76,7 +76,7 @@ static struct error *put_series(const struct candidate_builder *builder,
     TRY(spec_put_head(text, &builder->rule, call->function));
     if (call->process == 0)
         return spec_put_program(text, call->program);
-    TRY(buffer_printf(text, "process(%u)", call->process));
+    TRY(spec_put_process(text, call->process));
     if (call->only_program)
         return NULL;
     TRY(buffer_printf(text, " and "));

@@ -16,9 +16,10 @@
 #include <string.h>
 
 static const char *const stage_names[] = {
-    [STAGE_UNCHECKED] = "unchecked", [STAGE_PARTLY] = "partly checked", [STAGE_UNKNOWN] = "unknown",
-    [STAGE_CHECKED] = "checked",     [STAGE_SYSTEM] = "C library",      [STAGE_GUESSED] = "guessed",
-    [STAGE_STACK] = "other stack",   [STAGE_SECOND] = CANDIDATE_SECOND,
+    [STAGE_UNCHECKED] = "unchecked", [STAGE_PARTLY] = "partly checked",
+    [STAGE_UNKNOWN] = "unknown",     [STAGE_CHECKED] = CANDIDATE_CHECKED,
+    [STAGE_SYSTEM] = "C library",    [STAGE_GUESSED] = "guessed",
+    [STAGE_STACK] = CANDIDATE_STACK, [STAGE_SECOND] = CANDIDATE_SECOND,
 };
 
 static int order(unsigned a, unsigned b)

@@ -77,7 +77,9 @@ static struct error *make_call(const struct calls *calls, const struct calls_row
 {
     const struct calls_process *process = &calls->processes.items[row->process];
     const struct calls_function *function = &calls->functions.items[row->function];
-    call->process = process->number;
+    call->process = process->number == 1 || process->ancestry == WIRE_ANCESTRY_COMMAND ? 1
+                    : process->ancestry != 0 ? process->ancestry & ~RECORDED_NUMBER
+                                             : RECORDED_NUMBER | process->number;
     call->stack = row->stack;
     call->first = row->first;
     call->count = row->count;
@@ -124,7 +126,7 @@ static uint64_t last_of(const struct calls *calls, const struct calls_row *row)
 
 static uint64_t hash_call(const struct recorded_call *call)
 {
-    uint64_t hash = hash_mix(hash_text(call->function), (uint64_t)call->run << 32 | call->process);
+    uint64_t hash = hash_mix(hash_mix(hash_text(call->function), call->run), call->process);
     hash = hash_mix(hash_mix(hash, hash_text(call->program)), hash_text(call->library));
     return hash_mix(hash_mix(hash, call->site), call->stack);
 }

@@ -20,8 +20,12 @@ struct recorded_site { // where a call returns to
     unsigned line;
 };
 
+// Of recorded_call.process: its number as in process(n).
+#define RECORDED_NUMBER (1ull << 63)
+
 struct recorded_call { // calls of one function from one place, by one program in one process
-    uint32_t process;  // as in process(n); 0: identified by its program
+    uint64_t process;  // its ancestry, if that is known, or RECORDED_NUMBER and its number; 1: the
+                       // command; 0: identified by its program
     uint32_t run;      // that recorded it
     char *program;
     bool only_program; // no other program ran in a process of that number
@@ -58,11 +62,10 @@ struct recording {
 // Adds the calls of one run. The sandbox must still exist, because places get their names now.
 _must_check_ struct error *recording_add(struct recording *recording, const struct wire_view *view,
                                          struct journal_reader *reader);
-// Called after the last run: merges the runs, sorts the calls and fills in the rest. Processes get
-// numbers in the order in which they start, so in a pipeline a number may mean another process in
-// every run. If only one process of a run has a certain program, the process is identified by that
-// program instead. `complete` is a settled recording of the same workload with more calls, or NULL.
-// It also shows processes that make none of the calls recorded here.
+// Called after the last run: merges the runs, sorts the calls and fills in the rest. If only one
+// process of a run has a certain program, the process is identified by that program instead.
+// `complete` is a settled recording of the same workload with more calls, or NULL. It also shows
+// processes that make none of the calls recorded here.
 _must_check_ struct error *recording_settle(struct recording *recording,
                                             const struct recording *complete);
 void recording_deinit(struct recording *recording);

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "injectors/library/recording.h"
 #include "store/utf8.h"
 
 #include <string.h>
@@ -57,6 +58,18 @@ struct error *spec_put_program(struct buffer *spec, const char *program)
 {
     TRY(buffer_append(spec, "process(", 8));
     TRY(spec_put_word(spec, program, SPEC_NAME));
+    return buffer_append(spec, ")", 1);
+}
+
+struct error *spec_put_process(struct buffer *spec, uint64_t process)
+{
+    if (process == 1 || (process & RECORDED_NUMBER) != 0)
+        return buffer_printf(spec, "process(%u)", (unsigned)process);
+    TRY(buffer_append(spec, "ancestry(", 9));
+    for (int shift = 56; shift >= 0; shift -= 8)
+        if (process >> shift != 0)
+            TRY(buffer_printf(spec, "%s%u", process >> shift < 256 ? "" : ".",
+                              (unsigned)(process >> shift & 0xff)));
     return buffer_append(spec, ")", 1);
 }
 

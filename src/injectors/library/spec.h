@@ -27,6 +27,8 @@ _must_check_ struct error *spec_put_type(struct buffer *text, const struct scena
 // "[LIBRARY:]FUNCTION=ACTION when [(CONDITION) and ]". The caller adds a condition.
 _must_check_ struct error *spec_put_head(struct buffer *spec, const struct scenario_rule_view *rule,
                                          const char *function);
+// process(3), ancestry(1.2): of a struct recorded_call
+_must_check_ struct error *spec_put_process(struct buffer *spec, uint64_t process);
 // process("PROGRAM")
 _must_check_ struct error *spec_put_program(struct buffer *spec, const char *program);
 // A hash of "FUNCTION when PLACE", without result and errno: how a failure is handled depends

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "report/text.h"
 #include "stats/stats.h"
+#include "store/cause.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,14 @@ static bool may_change_files(enum verdict verdict)
            verdict == VERDICT_UNSTABLE;
 }
 
+static struct error *put_fingerprint(const char *cause, char **ret_text)
+{
+    char text[CAUSE_FINGERPRINT];
+    TRY(cause_fingerprint(cause, text));
+    *ret_text = strdup(text);
+    return *ret_text != NULL ? NULL : error_no_memory();
+}
+
 static struct error *add_finding(void *data, const struct store_finding *row)
 {
     struct campaign_facts *facts = data;
@@ -159,6 +168,8 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     finding->proof_tries = row->proof_tries;
     finding->proof_trial = row->proof_trial;
     finding->proof_lasting = row->proof_lasting;
+    TRY(copy(row->library, NULL, &finding->library));
+    TRY(put_fingerprint(row->cause, &finding->fingerprint));
     TRY(copy(row->proof_call, NULL, &finding->proof_call));
     TRY(copy(row->proof_error, NULL, &finding->proof_error));
     TRY(copy(row->proof_caller, NULL, &finding->proof_caller));
@@ -198,7 +209,7 @@ static struct error *name_functions(struct campaign_facts *facts)
 }
 
 // The store sorts findings by verdict. Severity comes first here: a wrong file is worse than a
-// wrong line of output.
+// wrong line of output. What a system library does wrong comes after what the program does.
 static struct error *order_findings(struct campaign_facts *facts)
 {
     size_t count = facts->findings.count, put = 0;
@@ -207,11 +218,14 @@ static struct error *order_findings(struct campaign_facts *facts)
         return error_no_memory();
     static const enum severity order[] = {SEVERITY_LOSS, SEVERITY_HIGH, SEVERITY_MEDIUM,
                                           SEVERITY_NONE};
-    for (size_t i = 0; i < PROVEN_CLASSES * (sizeof order / sizeof *order); i++)
-        for (size_t j = 0; j < count; j++)
-            if (facts->findings.items[j].severity == order[i % (sizeof order / sizeof *order)] &&
-                proven_class(&facts->findings.items[j]) == i / (sizeof order / sizeof *order))
-                sorted[put++] = facts->findings.items[j];
+    const size_t severities = sizeof order / sizeof *order;
+    for (size_t i = 0; i < PROVEN_CLASSES * 2 * severities; i++)
+        for (size_t j = 0; j < count; j++) {
+            const struct campaign_finding *finding = &facts->findings.items[j];
+            size_t class = proven_class(finding) * 2u + (finding->library != NULL);
+            if (finding->severity == order[i % severities] && class == i / severities)
+                sorted[put++] = *finding;
+        }
     if (count != 0)
         memcpy(facts->findings.items, sorted, count * sizeof *sorted);
     free(sorted);
@@ -293,6 +307,8 @@ void campaign_facts_deinit(struct campaign_facts *facts)
         free(finding->site);
         free(finding->file);
         free(finding->stack);
+        free(finding->library);
+        free(finding->fingerprint);
         free(finding->command);
         free(finding->carried);
         free(finding->proof_call);

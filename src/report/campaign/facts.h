@@ -61,6 +61,8 @@ struct campaign_finding {
     // As in store_finding, and the function of the fault; each may be NULL
     char *proof_call, *proof_error, *proof_caller, *proof_result, *proof_function;
     bool proof_lasting;
+    char *library;     // as in store_finding
+    char *fingerprint; // its name in all builds, programs and campaigns
 };
 // Appends "caused: malloc fails with ENOMEM in thing_new, which returns NULL", or what else is
 // known about it; nothing of findings that need no proof.

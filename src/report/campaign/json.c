@@ -234,6 +234,8 @@ void campaign_json_finding(struct json_builder *builder, json_t *line,
     json_add_string(builder, line, "title", finding->title);
     add_optional(builder, line, "severity", severity_name(finding->severity));
     json_add_string(builder, line, "cause", finding->cause);
+    json_add_string(builder, line, "fingerprint", finding->fingerprint);
+    add_optional(builder, line, "library", finding->library);
     json_add_string(builder, line, "site", finding->site);
     add_optional(builder, line, "file", finding->file);
     if (finding->line != 0)

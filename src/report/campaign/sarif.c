@@ -208,6 +208,9 @@ static struct error *add_result(struct sarif_log *log, json_t *results, size_t i
                      finding->trials != 0 ? finding->trials : 1);
     add_fingerprint(log, result, index);
     json_t *properties = json_add_object(builder, result, "properties");
+    json_add_string(builder, properties, "fingerprint", finding->fingerprint);
+    if (finding->library != NULL)
+        json_add_string(builder, properties, "library", finding->library);
     json_add_string(builder, properties, "verdict", verdict_facts[finding->verdict].name);
     json_add_signed(builder, properties, "trial", finding->trial);
     json_add_string(builder, properties, "command", finding->command);

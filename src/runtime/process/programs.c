@@ -3,6 +3,7 @@
 // environment was emptied.
 #include "runtime/hooks.h"
 
+#include "runtime/ancestry.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"
 #include "runtime/module.h"
@@ -173,8 +174,21 @@ const char *runtime_file(void)
     return runtime_path;
 }
 
+// A child of vfork() is here in its parent's memory. It may try several files.
+static void note_vforked(void)
+{
+    static uint32_t last;
+    thread_self();
+    if (!runtime.memory_is_shared || runtime.filtered)
+        return;
+    uint32_t pid = system_pid();
+    if (pid != runtime.process->pid && pid != last)
+        ancestry_of_vforked(last = pid);
+}
+
 static char *const *exec_environment(const char *path, char *const *environment)
 {
+    note_vforked();
     started_by_exec(started_begin(path));
     functions_publish();
     return with_runtime(environment);
@@ -318,8 +332,10 @@ static int spawn(spawn_function *real, int *pid, const struct spawn *spawn)
     struct started started = started_begin(spawn->path);
     functions_publish();
     char *const *changed = with_runtime(spawn->environment);
+    uint64_t ancestry = ancestry_spawn_begin();
     int result =
         real(&child, spawn->path, spawn->actions, spawn->attributes, spawn->arguments, changed);
+    ancestry_spawn_end(ancestry, result == 0 ? (uint32_t)child : 0);
     if (result == 0) {
         started_by_spawn(started, (uint32_t)child);
         if (pid != NULL)
