@@ -105,6 +105,7 @@ static struct error *run_reference(struct preparation *preparation, uint32_t num
     uint64_t took_ns = clock_ns() - start_ns;
     if (took_ns > preparation->longest_ns)
         preparation->longest_ns = took_ns;
+    TRY(shooting_decode(preparation->shooting, &run, NULL));
     return reference_add(reference, &run);
 }
 

@@ -5,6 +5,7 @@
 #ifndef ORDEAL_ENGINE_SHOOTING_INTERNAL_H
 #define ORDEAL_ENGINE_SHOOTING_INTERNAL_H
 
+#include "engine/decoder.h"
 #include "engine/server-life.h"
 #include "engine/shooting.h"
 #include "oracle/sanitizer-report.h"
@@ -23,6 +24,8 @@ struct shooting {
     const struct injector *injector;
     void *self; // the injector's
     struct sandbox *sandbox;
+    struct decoder *decoder;
+    bool busy;                // there is a run in the sandbox
     borrowed commands[STEPS]; // empty: no such step
     borrowed environment, oracle_environment;
     borrowed ignored;

@@ -15,6 +15,7 @@ static struct error *take_load(struct shot_run *shot_run, const struct server_ro
                         ret_there));
     if (!*ret_there)
         return NULL;
+    run->serves = true;
     run->workload.end = SANDBOX_EXIT;
     run->workload.status = server_load_status(load);
     run->observation.activations = round->fired;

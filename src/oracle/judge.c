@@ -230,7 +230,12 @@ static struct error *ask_output(struct verdict_draft *draft)
     bool less = difference->err && !difference->err_more; // stderr lacks something
     if (!difference->out && !difference->files && !difference->left && !less)
         return NULL;
-    draft->verdict = difference->err_more ? VERDICT_WRONG_OUTPUT : VERDICT_SILENT;
+    // A server's answer with an HTTP status is to its client what an exit status is to others.
+    bool refused =
+        difference->refused && draft->run->serves && !difference->files && !difference->left;
+    draft->verdict = refused                ? VERDICT_GRACEFUL
+                     : difference->err_more ? VERDICT_WRONG_OUTPUT
+                                            : VERDICT_SILENT;
     TRY(buffer_printf(&draft->reason, "%s", difference->sentence));
     TRY(buffer_printf(&draft->reason, "; exit status %d as ever",
                       reference_status(draft->reference)));
@@ -238,7 +243,9 @@ static struct error *ask_output(struct verdict_draft *draft)
         TRY(verdict_draft_put_stderr(draft));
     if (!difference->err_more)
         TRY(buffer_printf(&draft->reason, ", nothing reported"));
-    draft->harm = difference->lost ? HARM_LOSS : difference->files ? HARM_FILES : HARM_NONE;
+    // A damaged file that nobody knows of is a loss, too: what it was made from will not be kept.
+    bool loss = difference->lost || (difference->damaged && !difference->err_more);
+    draft->harm = loss ? HARM_LOSS : difference->files ? HARM_FILES : HARM_NONE;
     return verdict_draft_put_cause_site(draft, difference->lost    ? "data loss"
                                                : difference->files ? "files"
                                                : difference->out   ? "stdout"

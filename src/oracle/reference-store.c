@@ -87,7 +87,10 @@ static struct error *save_run(struct store *store, int64_t campaign, uint32_t nu
             .size = artifact->size,
             .hash = artifact->hash,
             .content = content->data,
-            .content_size = cut ? secrets_whole(content->data, content->size) : content->size};
+            .content_size = cut ? secrets_whole(content->data, content->size) : content->size,
+            .format = artifact->decoding.state == DECODING_SOUND ? artifact->format->name : NULL,
+            .decoded = artifact->decoding.known,
+            .inside = artifact->decoding.hash};
         TRY(store_add_artifact(store, row.id, &kept));
     }
     TRY(save_text(store, row.id, SANITIZER, run->sanitizer));
@@ -151,6 +154,10 @@ static struct error *load_artifact(void *data, const struct store_artifact *row)
     artifact->mode = row->mode;
     artifact->size = row->size;
     artifact->hash = row->hash;
+    artifact->format = row->format != NULL ? format_named(row->format) : NULL;
+    if (artifact->format != NULL)
+        artifact->decoding =
+            (struct decoding){.state = DECODING_SOUND, .known = row->decoded, .hash = row->inside};
     if ((artifact->path = take_path(row->path)) == NULL) {
         run->artifacts.count--;
         return error_no_memory();

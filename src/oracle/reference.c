@@ -180,6 +180,9 @@ static struct error *copy_artifact(struct reference_run *kept, const struct arti
     copy->size = artifact->size;
     copy->hash = artifact->hash;
     copy->mode = artifact->mode;
+    copy->format = artifact->format;
+    copy->decoding = artifact->decoding;
+    copy->decoding.said = NULL;
     if ((copy->path = strdup(artifact->path)) == NULL) {
         kept->artifacts.count--;
         return error_no_memory();
