@@ -57,9 +57,10 @@
 #define SLOT_NEXT_JOB_WAIT_NS (300 * NS_PER_MS) // then its long-lived server is stopped
 
 // Servers
-#define SERVER_READY_PAUSE_NS   (1 * NS_PER_MS)   // looks whether it is ready; doubles up to:
-#define SERVER_READY_LAST_NS    (20 * NS_PER_MS)  // each look may start a process
-#define SERVER_QUIET_NS         (3 * NS_PER_MS)   // asleep that long: its start is complete
+#define SERVER_READY_PAUSE_NS   (1 * NS_PER_MS)  // looks whether it is ready; doubles up to:
+#define LOAD_ALONE_WAIT_NS      (3 * NS_PER_S)   // a load without its server fails within this time
+#define SERVER_READY_LAST_NS    (20 * NS_PER_MS) // each look may start a process
+#define SERVER_QUIET_NS         (3 * NS_PER_MS)  // asleep that long: its start is complete
 #define SERVER_SETTLE_WAIT_NS   (300 * NS_PER_MS) // for that, once it listens
 #define SERVER_DAEMON_WAIT_NS   (1 * NS_PER_S)    // to go into the background once it is ready
 #define SERVER_LEFTOVER_WAIT_NS (300 * NS_PER_MS) // for what it started, once it has ended

@@ -75,7 +75,28 @@ static struct error *run_script(struct decoder *decoder, char *script, int file,
     return sandbox_run(decoder->sandbox, &step, 1, NULL, NULL, NULL, ret_result);
 }
 
-static struct error *take_result(const struct sandbox_result *result, struct decoding *decoding)
+// Appends what the program complained of, in quotes: its last line that begins with its name, but
+// not that it gives up. Other lines are names of files in an archive.
+static struct error *put_complaint(const struct buffer *err, const char *tool, struct buffer *said)
+{
+    const char *best = NULL, *end = err->data + err->size;
+    size_t size = 0, name = strlen(tool);
+    for (const char *line = err->data, *next; line != NULL && line < end; line = next) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        size_t length = (size_t)((newline != NULL ? newline : end) - line);
+        next = line + length + 1;
+        if (length <= name || memcmp(line, tool, name) != 0 || line[name] != ':' ||
+            memmem(line, length, "Exiting with failure", 20) != NULL)
+            continue;
+        best = line;
+        size = length;
+    }
+    return best != NULL ? quote_put_word(said, best, size)
+                        : quote_put_last_line(said, "", err->data, err->size);
+}
+
+static struct error *take_result(const struct sandbox_result *result, const char *tool,
+                                 struct decoding *decoding)
 {
     decoding->state = DECODING_NONE;
     if (result->end != SANDBOX_EXIT || result->status == FORMAT_NO_TOOL || result->status == 126)
@@ -88,10 +109,10 @@ static struct error *take_result(const struct sandbox_result *result, struct dec
         decoding->hash = decoding->known ? hash_bytes(parts, sizeof parts) : 0;
         return NULL;
     }
-    const struct buffer *err = &result->err.kept;
     _cleanup_(buffer_deinit) struct buffer said = {0};
-    TRY(quote_put_last_line(&said, "", err->data, err->size));
+    TRY(put_complaint(&result->err.kept, tool, &said));
     decoding->state = DECODING_DAMAGED;
+    decoding->tool = tool;
     free(decoding->said);
     decoding->said = said.size != 0 ? TAKE(said.data) : NULL;
     return NULL;
@@ -104,7 +125,7 @@ static struct error *decode(struct decoder *decoder, const struct format *format
     _cleanup_(sandbox_result_deinit) struct sandbox_result result = {0}, inside = {0};
     TRY(format_script(format, NULL, &script));
     TRY(run_script(decoder, script, file, &result));
-    TRY(take_result(&result, decoding));
+    TRY(take_result(&result, format->tool, decoding));
     if (decoding->state != DECODING_SOUND || !format->packs)
         return NULL;
     const struct format *inner = format_find(result.out.kept.data, result.out.kept.size);
@@ -113,7 +134,7 @@ static struct error *decode(struct decoder *decoder, const struct format *format
     TRY(format_script(format, inner, &second));
     TRY(run_script(decoder, second, file, &inside));
     struct decoding archive = {0};
-    TRY(take_result(&inside, &archive));
+    TRY(take_result(&inside, inner->tool, &archive));
     if (archive.state == DECODING_DAMAGED)
         *decoding = archive;
     return NULL;

@@ -63,6 +63,7 @@ struct shot_run {
     char *copy;                 // where the sandbox copied the working directory to, or NULL
     struct server_life *server; // if the command is a server
     const struct shooting_session *session;
+    bool looked;          // for files that are absent while it serves
     uint32_t asked, rule; // rounds asked for; the rule of the last one
     int64_t answer;       // the last one of next()
     size_t workload;      // index of the workload's step

@@ -65,6 +65,9 @@ _must_check_ struct error *shooting_branch(struct shooting *shooting,
 _must_check_ struct error *shooting_follow(struct shooting *shooting, const char *spec,
                                            uint64_t seed, uint64_t timeout_ns,
                                            struct outcome_run *ret_run);
+// Runs the load of a server that is not there, after setup. *ret_fails: it does not end with the
+// expected exit status, or not within LOAD_ALONE_WAIT_NS.
+_must_check_ struct error *shooting_try_load(struct shooting *shooting, bool *ret_fails);
 // For all later runs: every step but teardown is ended as if its time were over when *stop is above
 // `above` (`stop` may be NULL). lingering() is told which processes ("daem, sleep") are still
 // running a while after the command has ended.

@@ -48,7 +48,9 @@ struct decoding {
     enum decoding_state state;
     bool known;    // SOUND: what it holds is known
     uint64_t hash; // of what it holds
-    char *said;    // DAMAGED: by the tool, a line in quotes; or NULL
+    // DAMAGED: which program refused it, and what it said, a line in quotes or NULL
+    const char *tool;
+    char *said;
 };
 
 #endif

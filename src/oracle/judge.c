@@ -243,14 +243,15 @@ static struct error *ask_output(struct verdict_draft *draft)
         TRY(verdict_draft_put_stderr(draft));
     if (!difference->err_more)
         TRY(buffer_printf(&draft->reason, ", nothing reported"));
-    // A damaged file that nobody knows of is a loss, too: what it was made from will not be kept.
-    bool loss = difference->lost || (difference->damaged && !difference->err_more);
+    // A damaged file is a loss, too, if success is claimed: what it was made from will not be kept.
+    bool loss = difference->lost || difference->damaged;
     draft->harm = loss ? HARM_LOSS : difference->files ? HARM_FILES : HARM_NONE;
-    return verdict_draft_put_cause_site(draft, difference->lost    ? "data loss"
-                                               : difference->files ? "files"
-                                               : difference->out   ? "stdout"
-                                               : difference->left  ? "leftovers"
-                                                                   : "stderr");
+    return verdict_draft_put_cause_site(draft, difference->lost      ? "data loss"
+                                               : difference->damaged ? "damage"
+                                               : difference->files   ? "files"
+                                               : difference->out     ? "stdout"
+                                               : difference->left    ? "leftovers"
+                                                                     : "stderr");
 }
 
 static struct error *ask_stderr(struct verdict_draft *draft)
@@ -266,6 +267,15 @@ static struct error *ask_stderr(struct verdict_draft *draft)
 static struct error *compare(struct verdict_draft *draft)
 {
     return reference_compare(draft->reference, draft->run, &draft->difference);
+}
+
+// A crash that takes the user's data with it is worse than one that does not.
+static struct error *add_loss(struct verdict_draft *draft)
+{
+    if (draft->verdict != VERDICT_CRASH || !draft->difference.lost)
+        return NULL;
+    draft->harm = HARM_LOSS;
+    return buffer_printf(&draft->reason, "; %s", draft->difference.sentence);
 }
 
 struct error *judge(const struct reference *reference, const struct outcome_run *run,
@@ -289,6 +299,7 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
         .reference = reference, .run = run, .verdict = VERDICTS};
     for (size_t i = 0; draft.verdict == VERDICTS; i++)
         TRY(questions[i](&draft));
+    TRY(add_loss(&draft));
     _cleanup_(buffer_deinit) struct buffer cause = {0};
     TRY(buffer_printf(&cause, "%s", verdict_facts[draft.verdict].name));
     if (draft.cause.size != 0) {

@@ -38,6 +38,7 @@ void outcome_run_deinit(struct outcome_run *run)
     free(run->hang_key);
     free(run->sanitizer);
     free(run->service);
+    buffer_deinit(&run->absent);
     free(run->trouble);
     *run = (struct outcome_run){0};
 }

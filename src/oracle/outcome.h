@@ -44,6 +44,8 @@ struct outcome_run {
     bool serves;     // the command is a server, and the output is its load's
     // Of a server: what went wrong with it, as a sentence, or NULL.
     char *service;
+    // In reference runs: files from before that are not there while it serves, one path per line.
+    struct buffer absent;
     bool down;         // it never became ready
     bool exited_early; // it exited before it was told to stop
     char *trouble;     // why the run failed for reasons that are not the target's; or NULL

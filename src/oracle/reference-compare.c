@@ -175,7 +175,8 @@ static struct error *compare_stream(struct comparison *comparison, const char *p
 }
 
 // Whether the file has neither its old content nor the new one.
-static bool is_lost(const struct reference_item *item, const struct artifact *instead)
+static bool is_lost(const struct comparison *comparison, const struct reference_item *item,
+                    const struct artifact *instead)
 {
     bool known = item->same || item->format != NULL;
     if (instead == NULL || !known || item->artifact->kind != ARTIFACT_FILE ||
@@ -184,7 +185,8 @@ static bool is_lost(const struct reference_item *item, const struct artifact *in
     bool gone = instead->kind == ARTIFACT_DELETED ||
                 (instead->kind == ARTIFACT_FILE &&
                  (instead->size == 0 || reference_packed(item, instead) == PACKED_DAMAGED));
-    return gone && reference_changes(item->artifact);
+    return gone && reference_changes(item->artifact) &&
+           !reference_is_absent(comparison->reference, item->artifact->path);
 }
 
 // A file whose content the reference replaces, too, is not lost if the workload reports a failure:
@@ -205,7 +207,8 @@ static struct error *say_lost(struct comparison *comparison, const struct refere
                       : artifact->size == 0 ? "empty"
                                             : "damaged"));
     if (artifact->decoding.said != NULL)
-        TRY(buffer_printf(&sentence, " (%s says %s)", item->format->tool, artifact->decoding.said));
+        TRY(buffer_printf(&sentence, " (%s says %s)", artifact->decoding.tool,
+                          artifact->decoding.said));
     return add_detail(comparison, replaced ? RANK_FILE : RANK_LOST,
                       !replaced ? SYMPTOM_LOST
                       : deleted ? SYMPTOM_REMOVED
@@ -253,7 +256,7 @@ static struct error *compare_item(struct comparison *comparison, const struct re
     const struct artifact *artifact = find(comparison, item->artifact->path);
     if (!item->stable)
         return NULL;
-    if (is_lost(item, artifact))
+    if (is_lost(comparison, item, artifact))
         return say_lost(comparison, item, artifact);
     if (artifact == NULL && reference_is_like_before(comparison->reference, item))
         return NULL;

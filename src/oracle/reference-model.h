@@ -13,6 +13,7 @@ struct reference_run {
     double seconds;
     ARRAY(struct artifact) artifacts; // sorted by path
     char *sanitizer, *crash;          // as outcome_run.sanitizer, observation.crash_key
+    char *absent;                     // as outcome_run.absent, or NULL
     char *failure;                    // why it cannot serve as a reference, or NULL
 };
 
@@ -52,6 +53,9 @@ bool reference_is_like_before(const struct reference *reference, const struct re
 // Whether the runs replace a text and do not edit it: no line of the old content is in the new one,
 // nor is half of it at the same place. False if it is no text, too long, or unreadable.
 bool reference_replaces_content(const struct reference_item *item);
+// Whether every run of a server had deleted this file when it served: then it is no data that can
+// be lost.
+bool reference_is_absent(const struct reference *reference, const char *path);
 // Whether a file with content was at this path before the runs.
 bool reference_was_there(const char *path, uint64_t *ret_size);
 // Whether the reference changes the content that was there before. A file that is made again with

@@ -38,7 +38,8 @@ struct error *reference_put_packed(struct buffer *sentence, const struct referen
     TRY(buffer_printf(sentence, " is damaged (%llu bytes instead of %llu)",
                       (unsigned long long)artifact->size,
                       (unsigned long long)item->artifact->size));
-    return said != NULL ? buffer_printf(sentence, ": %s says %s", item->format->tool, said) : NULL;
+    return said != NULL ? buffer_printf(sentence, ": %s says %s", artifact->decoding.tool, said)
+                        : NULL;
 }
 
 bool reference_wants_decoding(const struct reference *reference, const struct artifact *artifact)

@@ -6,10 +6,10 @@ enum severity severity_of(enum verdict verdict, enum harm harm)
 {
     if (verdict >= VERDICTS || !verdict_facts[verdict].failure)
         return SEVERITY_NONE;
-    if (verdict == VERDICT_CRASH || verdict == VERDICT_HANG)
-        return SEVERITY_HIGH;
     if (harm == HARM_LOSS)
         return SEVERITY_LOSS;
+    if (verdict == VERDICT_CRASH || verdict == VERDICT_HANG)
+        return SEVERITY_HIGH;
     return verdict == VERDICT_SILENT && harm == HARM_FILES ? SEVERITY_HIGH : SEVERITY_MEDIUM;
 }
 
