@@ -75,24 +75,20 @@ static struct error *run_script(struct decoder *decoder, char *script, int file,
     return sandbox_run(decoder->sandbox, &step, 1, NULL, NULL, NULL, ret_result);
 }
 
-// Appends what the program complained of, in quotes: its last line that begins with its name, but
-// not that it gives up. Other lines are names of files in an archive.
+// Appends what the program complained of, in quotes: its first line that begins with its name.
+// Other lines are names of files in an archive.
 static struct error *put_complaint(const struct buffer *err, const char *tool, struct buffer *said)
 {
-    const char *best = NULL, *end = err->data + err->size;
-    size_t size = 0, name = strlen(tool);
+    const char *end = err->data + err->size;
+    size_t name = strlen(tool);
     for (const char *line = err->data, *next; line != NULL && line < end; line = next) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         size_t length = (size_t)((newline != NULL ? newline : end) - line);
         next = line + length + 1;
-        if (length <= name || memcmp(line, tool, name) != 0 || line[name] != ':' ||
-            memmem(line, length, "Exiting with failure", 20) != NULL)
-            continue;
-        best = line;
-        size = length;
+        if (length > name && memcmp(line, tool, name) == 0 && line[name] == ':')
+            return quote_put_word(said, line, length);
     }
-    return best != NULL ? quote_put_word(said, best, size)
-                        : quote_put_last_line(said, "", err->data, err->size);
+    return quote_put_last_line(said, "", err->data, err->size);
 }
 
 static struct error *take_result(const struct sandbox_result *result, const char *tool,
