@@ -150,7 +150,9 @@ struct error *reference_find_report(const struct reference *reference,
 {
     _cleanup_(buffer_deinit) struct buffer line = {0};
     struct told told;
-    if (difference->err_more)
+    const struct reference_item *item = reference_find(reference, artifact->path);
+    if (difference->err_more || (item != NULL && artifact->size == item->artifact->size &&
+                                 artifact->hash == item->artifact->hash))
         return NULL;
     TRY(find_line(reference, artifact, run, &line, &told));
     return take_line(artifact, &line, told, difference);

@@ -68,6 +68,13 @@ static struct told told_at(const struct lines_split *split, size_t index, enum t
     return told_by(lines_at(split, index), split->lines.items[index].size, where);
 }
 
+// Whether the line is the same in a run without the fault. Most are, and need no closer look.
+static bool is_usual(const struct usual_lines *usual, const struct lines_split *split, size_t index)
+{
+    return usual->count != 0 && index < usual->texts[0].lines.count &&
+           lines_equal(split, index, &usual->texts[0], index);
+}
+
 // How many of the first `count` lines of `split` say the same as a line of shape and status, but
 // for other numbers.
 static size_t count_alike(const struct lines_split *split, size_t count, uint64_t shape,
@@ -106,12 +113,13 @@ struct error *reference_find_told(const struct reference *reference,
     if (!reference_text(artifact, &text))
         return NULL;
     TRY(lines_split(reference->filters, &text, &split));
-    for (size_t i = 0; i < split.lines.count; i++) {
+    TRY(collect_usual(reference, artifact->path, &usual));
+    for (size_t i = 0; usual.known && i < split.lines.count; i++) {
+        if (is_usual(&usual, &split, i))
+            continue;
         struct told told = told_at(&split, i, where);
         if (told.kind == TOLD_NOTHING)
             continue;
-        if (usual.texts == NULL)
-            TRY(collect_usual(reference, artifact->path, &usual));
         uint64_t shape = lines_shape(&split, i);
         size_t most = 0, size = split.lines.items[i].size;
         for (size_t j = 0; j < usual.count; j++) {
@@ -119,7 +127,7 @@ struct error *reference_find_told(const struct reference *reference,
             size_t count = count_alike(other, other->lines.count, shape, told, where);
             most = count > most ? count : most;
         }
-        if (!usual.known || count_alike(&split, i + 1, shape, told, where) <= most ||
+        if (count_alike(&split, i + 1, shape, told, where) <= most ||
             (told.kind == TOLD_ERROR && is_data(reference, lines_at(&split, i), size)))
             continue;
         *ret_told = told;
