@@ -23,6 +23,7 @@
 #define STEP_LINGERING_WAIT_NS (3 * NS_PER_S)    // then the user is told which daemons still run
 #define STEP_HOPELESS_PAUSE_NS (1 * NS_PER_S)    // looks whether it waits for the terminal
 #define STEP_OTHER_WAIT_NS     (60 * NS_PER_S)   // setup, pretest, posttest, oracle, teardown
+#define DECODER_WAIT_NS        (10 * NS_PER_S)   // gzip -dc and others, on what a trial has left
 #define BRANCH_FIRST_PAUSE_NS  (500 * NS_PER_US) // most forked trials are over then; doubles to:
 #define BRANCH_LAST_PAUSE_NS   (2 * NS_PER_MS)   // looks for output, which does not end the wait
 #define PROCESS_LIMIT_PAUSE_NS (50 * NS_PER_MS)  // looks for processes that are started endlessly
@@ -56,9 +57,10 @@
 #define SLOT_NEXT_JOB_WAIT_NS (300 * NS_PER_MS) // then its long-lived server is stopped
 
 // Servers
-#define SERVER_READY_PAUSE_NS   (1 * NS_PER_MS)   // looks whether it is ready; doubles up to:
-#define SERVER_READY_LAST_NS    (20 * NS_PER_MS)  // each look may start a process
-#define SERVER_QUIET_NS         (3 * NS_PER_MS)   // asleep that long: its start is complete
+#define SERVER_READY_PAUSE_NS   (1 * NS_PER_MS)  // looks whether it is ready; doubles up to:
+#define LOAD_ALONE_WAIT_NS      (3 * NS_PER_S)   // a load without its server fails within this time
+#define SERVER_READY_LAST_NS    (20 * NS_PER_MS) // each look may start a process
+#define SERVER_QUIET_NS         (3 * NS_PER_MS)  // asleep that long: its start is complete
 #define SERVER_SETTLE_WAIT_NS   (300 * NS_PER_MS) // for that, once it listens
 #define SERVER_DAEMON_WAIT_NS   (1 * NS_PER_S)    // to go into the background once it is ready
 #define SERVER_LEFTOVER_WAIT_NS (300 * NS_PER_MS) // for what it started, once it has ended

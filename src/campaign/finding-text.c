@@ -138,6 +138,7 @@ static struct error *put_symptom(const struct finding_options *options, struct b
         [SYMPTOM_LOST] = {"loses ", ""},
         [SYMPTOM_EMPTIED] = {"leaves ", " empty"},
         [SYMPTOM_REMOVED] = {"leaves no ", " behind"},
+        [SYMPTOM_DAMAGED] = {"leaves ", " damaged"},
         [SYMPTOM_WRONG] = {"gets ", " wrong"},
         [SYMPTOM_MODE] = {"gets the mode of ", " wrong"},
         [SYMPTOM_KIND] = {"makes something else of ", ""},

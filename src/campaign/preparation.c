@@ -105,6 +105,7 @@ static struct error *run_reference(struct preparation *preparation, uint32_t num
     uint64_t took_ns = clock_ns() - start_ns;
     if (took_ns > preparation->longest_ns)
         preparation->longest_ns = took_ns;
+    TRY(shooting_decode(preparation->shooting, &run, NULL));
     return reference_add(reference, &run);
 }
 
@@ -221,6 +222,22 @@ static struct error *pass_remarks_on(struct preparation *preparation,
     return NULL;
 }
 
+// A load whose exit status says nothing hides what the server does wrong.
+static struct error *try_load(struct preparation *preparation)
+{
+    const struct definition *definition = preparation->definition;
+    bool fails;
+    if (!definition_is_server(definition) || definition->service.load.count == 0)
+        return NULL;
+    TRY(shooting_try_load(preparation->shooting, &fails));
+    return fails ? NULL
+                 : warn(preparation,
+                        "the load ends with the expected exit status even if no server is there: "
+                        "it can never fail, so what the server does wrong shows in its output "
+                        "alone; begin it with 'set -e', use 'curl -f', and see SERVERS in "
+                        "ordeal-campaign(5)");
+}
+
 static struct error *store_all(struct preparation *preparation, struct reference *reference)
 {
     TRY(pass_remarks_on(preparation, reference));
@@ -318,7 +335,9 @@ struct error *preparation_run(struct preparation *preparation, struct reference 
         return NULL;
     tell(preparation, "candidates", 0, 0);
     TRY(store_begin(preparation->store));
-    struct error *error = store_all(preparation, reference);
+    struct error *error = try_load(preparation);
+    if (error == NULL)
+        error = store_all(preparation, reference);
     if (error == NULL)
         error = store_commit(preparation->store);
     if (error != NULL) {

@@ -198,6 +198,7 @@ static struct error *run_once(const struct replay *replay, struct shooting *shoo
                      reference_timeout_ns(reference), &run));
     if (interrupts(control) > 1)
         return NULL;
+    TRY(shooting_decode(shooting, &run, reference));
     TRY(judge(reference, &run, &judgement));
     if (end->times == 0)
         TRY(compare_plan(replay, run.observation.plan_hash, end));

@@ -53,11 +53,24 @@ static void begun(void *data, size_t index)
     run->batch->running(run->batch->data, &run->batch->jobs[run->indexes[index]]);
 }
 
+static void refused(void *data, size_t index)
+{
+    struct batch_run *run = data;
+    run->batch->running(run->batch->data, NULL);
+    run->states[run->indexes[index]] = REFUSED;
+    run->reached++;
+}
+
 static bool ended(void *data, size_t index, struct outcome_run *outcome)
 {
     struct batch_run *run = data;
     size_t job = run->indexes[index];
     struct engine_result result = {0};
+    for (size_t i = 0; i < outcome->artifacts.count; i++)
+        if (reference_wants_decoding(run->batch->reference, &outcome->artifacts.items[i])) {
+            refused(data, index); // other programs cannot be run while the workload waits
+            return !is_stopped(run);
+        }
     struct error *error = run->batch->judge(run->batch->data, outcome, &result);
     run->batch->running(run->batch->data, NULL);
     if (error != NULL) {
@@ -70,14 +83,6 @@ static bool ended(void *data, size_t index, struct outcome_run *outcome)
     run->states[job] = FORKED;
     run->reached++;
     return !is_stopped(run);
-}
-
-static void refused(void *data, size_t index)
-{
-    struct batch_run *run = data;
-    run->batch->running(run->batch->data, NULL);
-    run->states[run->indexes[index]] = REFUSED;
-    run->reached++;
 }
 
 // Whether the workload itself did what it does without faults. If not, what its children did means

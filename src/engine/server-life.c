@@ -251,6 +251,7 @@ struct error *server_life_conclude(const struct server_life *life, struct outcom
     const struct server_state *state = life->state;
     struct sandbox_result *result = &run->workload;
     _cleanup_(buffer_deinit) struct buffer text = {0};
+    run->serves = true;
     if (result->end != SANDBOX_EXIT) // the driver itself was killed or timed out
         return NULL;
     if (state->trouble[0] != '\0' || result->status != 0) {

@@ -5,6 +5,7 @@
 #ifndef ORDEAL_ENGINE_SHOOTING_INTERNAL_H
 #define ORDEAL_ENGINE_SHOOTING_INTERNAL_H
 
+#include "engine/decoder.h"
 #include "engine/server-life.h"
 #include "engine/shooting.h"
 #include "oracle/sanitizer-report.h"
@@ -23,6 +24,8 @@ struct shooting {
     const struct injector *injector;
     void *self; // the injector's
     struct sandbox *sandbox;
+    struct decoder *decoder;
+    bool busy;                // there is a run in the sandbox
     borrowed commands[STEPS]; // empty: no such step
     borrowed environment, oracle_environment;
     borrowed ignored;
@@ -60,6 +63,7 @@ struct shot_run {
     char *copy;                 // where the sandbox copied the working directory to, or NULL
     struct server_life *server; // if the command is a server
     const struct shooting_session *session;
+    bool looked;          // for files that are absent while it serves
     uint32_t asked, rule; // rounds asked for; the rule of the last one
     int64_t answer;       // the last one of next()
     size_t workload;      // index of the workload's step

@@ -366,9 +366,13 @@ struct error *shot_run_execute(struct shot_run *shot_run, uint64_t timeout_ns)
     TRY(collect_visible(shot_run));
     TRY(shot_run_prepare_server(shot_run, timeout_ns));
     add_steps(shot_run, timeout_ns);
-    TRY(sandbox_run(shooting->sandbox, shot_run->steps, shot_run->count,
-                    (const char *const *)shot_run->visible.items, look, shot_run,
-                    shot_run->results));
+    shooting->busy = true;
+    struct error *error = sandbox_run(shooting->sandbox, shot_run->steps, shot_run->count,
+                                      (const char *const *)shot_run->visible.items, look, shot_run,
+                                      shot_run->results);
+    shooting->busy = false;
+    if (error != NULL)
+        return error;
     if (shot_run->error != NULL)
         return TAKE(shot_run->error);
     hand_over(shot_run);

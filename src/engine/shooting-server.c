@@ -5,6 +5,10 @@
 #include "base/cleanup.h"
 #include "base/timeouts.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
 #define REFERENCE_ROUNDS 3 // of the load, in reference runs of a long-lived server
 
 static struct error *take_load(struct shot_run *shot_run, const struct server_round *round,
@@ -15,6 +19,7 @@ static struct error *take_load(struct shot_run *shot_run, const struct server_ro
                         ret_there));
     if (!*ret_there)
         return NULL;
+    run->serves = true;
     run->workload.end = SANDBOX_EXIT;
     run->workload.status = server_load_status(load);
     run->observation.activations = round->fired;
@@ -56,9 +61,37 @@ uint64_t shot_run_server_started(void *data, pid_t pid)
     return SERVER_TICK_NS;
 }
 
+static struct error *add_absent(void *data, const struct sandbox_change *change)
+{
+    struct shot_run *shot_run = data;
+    if (change->kind != SANDBOX_DELETED || strchr(change->path, '\n') != NULL)
+        return NULL;
+    const char *inside = sandbox_directory(shot_run->shooting->sandbox);
+    size_t size = strlen(inside);
+    bool below = strncmp(change->path, inside, size) == 0 && change->path[size] == '/';
+    return buffer_printf(&shot_run->run->absent, "%s%s\n",
+                         below ? shot_run->shooting->definition->directory : "",
+                         change->path + (below ? size : 0));
+}
+
+// Some servers delete their statistics or caches when they start, and write them when they stop.
+// Only reference runs are asked, once, while the load runs.
+static struct error *find_absent(struct shot_run *shot_run)
+{
+    const struct shooting *shooting = shot_run->shooting;
+    if (shot_run->looked || shot_run->shot.spec != NULL ||
+        shooting->definition->service.long_lived ||
+        server_life_state(shot_run->server)->phase != SERVER_LOAD)
+        return NULL;
+    shot_run->looked = true;
+    return sandbox_each_change(shooting->sandbox, (const char *const *)shooting->ignored.items,
+                               add_absent, shot_run);
+}
+
 uint64_t shot_run_server_tick(void *data, pid_t pid, uint64_t ns)
 {
     struct shot_run *shot_run = data;
+    shot_run_keep_error(shot_run, find_absent(shot_run));
     if (shot_run->session != NULL)
         shot_run_keep_error(shot_run, go_on(shot_run));
     struct injected_thread injected = {0};
@@ -157,4 +190,35 @@ struct error *shooting_serve(struct shooting *shooting, const struct shooting_se
     *ret_run = run;
     run = (struct outcome_run){0};
     return NULL;
+}
+
+struct error *shooting_try_load(struct shooting *shooting, bool *ret_fails)
+{
+    const struct definition *definition = shooting->definition;
+    _cleanup_close_ int input =
+        shooting->input != NULL ? open(shooting->input, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
+    if (shooting->input != NULL && input < 0)
+        return error_from_errno(errno, "cannot open %s for the load", shooting->input);
+    const struct sandbox_step steps[] = {
+        {.command = shooting->commands[SETUP].items,
+         .environment = shooting->environment.items,
+         .input = -1,
+         .timeout_ns = STEP_OTHER_WAIT_NS,
+         .linger = true},
+        {.command = definition->service.load.items,
+         .environment = shooting->environment.items,
+         .input = input,
+         .timeout_ns = LOAD_ALONE_WAIT_NS,
+         .stop = shooting->stop,
+         .stop_above = shooting->stop_above},
+    };
+    struct sandbox_result results[2] = {0};
+    size_t first = steps[0].command != NULL ? 0 : 1;
+    struct error *error =
+        sandbox_run(shooting->sandbox, steps + first, 2 - first, NULL, NULL, NULL, results + first);
+    *ret_fails =
+        results[1].end != SANDBOX_EXIT || results[1].status != (int)definition->oracle.status;
+    sandbox_result_deinit(&results[0]);
+    sandbox_result_deinit(&results[1]);
+    return error;
 }

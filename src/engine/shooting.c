@@ -15,6 +15,7 @@ void shooting_free(struct shooting *shooting)
         return;
     if (shooting->self != NULL)
         shooting->injector->close(shooting->self);
+    decoder_free(shooting->decoder);
     sandbox_free(shooting->sandbox);
     for (int i = 0; i < STEPS; i++)
         ARRAY_DEINIT(&shooting->commands[i]);
@@ -165,6 +166,7 @@ struct error *shooting_new(const struct definition *definition, const struct inj
                                             .limits = definition->limits,
                                             .capture_limit = SHOOTING_CAPTURE};
     TRY(sandbox_new(&options, &shooting->sandbox));
+    TRY(decoder_new(sandbox_kind(shooting->sandbox), &shooting->decoder));
     const struct injector_setup setup = definition_setup(definition);
     TRY(injector->open(&setup, &shooting->self));
     *ret_shooting = TAKE(shooting);
@@ -199,6 +201,12 @@ struct error *shooting_branch(struct shooting *shooting, const struct shooting_b
     run = (struct outcome_run){0};
     *ret_refusal = shot_run.refusal;
     return NULL;
+}
+
+struct error *shooting_decode(struct shooting *shooting, struct outcome_run *run,
+                              const struct reference *reference)
+{
+    return shooting->busy ? NULL : decoder_run(shooting->decoder, run, reference);
 }
 
 struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,

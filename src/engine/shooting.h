@@ -8,6 +8,7 @@
 #include "definition/definition.h"
 #include "injector/injector.h"
 #include "oracle/outcome.h"
+#include "oracle/reference.h"
 #include "wire/region.h"
 
 #define SHOOTING_OTHER_STEPS 5          // setup, pretest, posttest, oracle, teardown
@@ -36,6 +37,11 @@ void *shooting_injector(struct shooting *shooting); // its `self`
 // machinery failed, not the target. The caller frees the run.
 _must_check_ struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,
                                         uint64_t timeout_ns, struct outcome_run *ret_run);
+// Has packed files, archives, images and databases of a run read by the programs for them: those
+// that the judgement depends on, or all if `reference` is NULL. Does nothing within a callback of a
+// run.
+_must_check_ struct error *shooting_decode(struct shooting *shooting, struct outcome_run *run,
+                                           const struct reference *reference);
 // Runs many shots in one run of the workload, as far as they suit the injector's `forks`; there are
 // no other steps. ended() takes the run of one shot, in the order in which the workload reaches
 // them; it returns false to end the run. Before it, begun() is told. *ret_run is what became of the
@@ -59,6 +65,9 @@ _must_check_ struct error *shooting_branch(struct shooting *shooting,
 _must_check_ struct error *shooting_follow(struct shooting *shooting, const char *spec,
                                            uint64_t seed, uint64_t timeout_ns,
                                            struct outcome_run *ret_run);
+// Runs the load of a server that is not there, after setup. *ret_fails: it does not end with the
+// expected exit status, or not within LOAD_ALONE_WAIT_NS.
+_must_check_ struct error *shooting_try_load(struct shooting *shooting, bool *ret_fails);
 // For all later runs: every step but teardown is ended as if its time were over when *stop is above
 // `above` (`stop` may be NULL). lingering() is told which processes ("daem, sleep") are still
 // running a while after the command has ended.

@@ -72,6 +72,7 @@ static struct error *end_of(const struct sandbox_stream *stream, char **ret_text
 struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
                          struct engine_result *result)
 {
+    TRY(shooting_decode(slot->shooting, run, slot->task->reference));
     TRY(judge(slot->task->reference, run, &result->judgement));
     result->end = run->workload.end;
     result->status = run->workload.status;

@@ -24,6 +24,17 @@ static const char *const damage_signs[] = {
     "libc++abi: terminating",
 };
 
+// How the runtimes of languages and libraries begin their last words. Nobody else says so: they
+// need not begin with the name of the program.
+static const char *const last_words[] = {
+    "memory allocation of ",  // Rust, without memory
+    "fatal runtime error: ",  // Rust
+    "Fatal Python error: ",   // CPython
+    "FATAL ERROR: ",          // node
+    "# Fatal error in ",      // V8
+    "# Fatal process out of", // V8
+};
+
 // The functions of the C library by which a program ends itself.
 static const char *const endings[] = {
     "abort",
@@ -41,15 +52,16 @@ static const char *const endings[] = {
     "__GI___assert_fail",
 };
 
-static bool has_damage_sign(const struct buffer *text)
+// Whether a line of the text begins with one of these.
+static bool has_line_like(const struct buffer *text, const char *const *beginnings, size_t count)
 {
     const char *line = text->data, *end = text->data + text->size;
     for (const char *next; line < end; line = next) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         next = newline != NULL ? newline + 1 : end;
-        for (size_t i = 0; i < sizeof damage_signs / sizeof *damage_signs; i++) {
-            size_t size = strlen(damage_signs[i]);
-            if ((size_t)(next - line) >= size && memcmp(line, damage_signs[i], size) == 0)
+        for (size_t i = 0; i < count; i++) {
+            size_t size = strlen(beginnings[i]);
+            if ((size_t)(next - line) >= size && memcmp(line, beginnings[i], size) == 0)
                 return true;
         }
     }
@@ -105,7 +117,11 @@ bool verdict_draft_is_deliberate(const struct verdict_draft *draft)
 {
     const struct observation *observation = &draft->run->observation;
     const struct difference *difference = &draft->difference;
-    bool told = difference->err_more && is_own_word(observation, difference->more);
+    const struct buffer *err = &draft->run->workload.err.kept;
+    bool told = difference->err_more &&
+                (is_own_word(observation, difference->more) ||
+                 has_line_like(err, last_words, sizeof last_words / sizeof *last_words));
     return told && observation->crash_by_itself && observation->crash_key != NULL &&
-           !has_damage_sign(&draft->run->workload.err.kept) && was_decided(observation->crash_key);
+           !has_line_like(err, damage_signs, sizeof damage_signs / sizeof *damage_signs) &&
+           was_decided(observation->crash_key);
 }

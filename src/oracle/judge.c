@@ -282,7 +282,12 @@ static struct error *ask_output(struct verdict_draft *draft)
     bool less = difference->err && !difference->err_more; // stderr lacks something
     if (!difference->out && !difference->files && !difference->left && !less)
         return NULL;
-    draft->verdict = difference->err_more ? VERDICT_WRONG_OUTPUT : VERDICT_SILENT;
+    // A server's answer with an HTTP status is to its client what an exit status is to others.
+    bool refused =
+        difference->refused && draft->run->serves && !difference->files && !difference->left;
+    draft->verdict = refused                ? VERDICT_GRACEFUL
+                     : difference->err_more ? VERDICT_WRONG_OUTPUT
+                                            : VERDICT_SILENT;
     TRY(buffer_printf(&draft->reason, "%s", difference->sentence));
     TRY(buffer_printf(&draft->reason, "; exit status %d as ever",
                       reference_status(draft->reference)));
@@ -290,12 +295,15 @@ static struct error *ask_output(struct verdict_draft *draft)
         TRY(verdict_draft_put_stderr(draft));
     if (!difference->err_more)
         TRY(buffer_printf(&draft->reason, ", nothing reported"));
-    draft->harm = difference->lost ? HARM_LOSS : difference->files ? HARM_FILES : HARM_NONE;
-    return verdict_draft_put_cause_site(draft, difference->lost    ? "data loss"
-                                               : difference->files ? "files"
-                                               : difference->out   ? "stdout"
-                                               : difference->left  ? "leftovers"
-                                                                   : "stderr");
+    // A damaged file is a loss, too, if success is claimed: what it was made from will not be kept.
+    bool loss = difference->lost || difference->damaged;
+    draft->harm = loss ? HARM_LOSS : difference->files ? HARM_FILES : HARM_NONE;
+    return verdict_draft_put_cause_site(draft, difference->lost      ? "data loss"
+                                               : difference->damaged ? "damage"
+                                               : difference->files   ? "files"
+                                               : difference->out     ? "stdout"
+                                               : difference->left    ? "leftovers"
+                                                                     : "stderr");
 }
 
 static struct error *ask_stderr(struct verdict_draft *draft)
@@ -338,6 +346,15 @@ static struct error *put_cause(const struct verdict_draft *draft, const struct b
     return NULL;
 }
 
+// A crash that takes the user's data with it is worse than one that does not.
+static struct error *add_loss(struct verdict_draft *draft)
+{
+    if (draft->verdict != VERDICT_CRASH || !draft->difference.lost)
+        return NULL;
+    draft->harm = HARM_LOSS;
+    return buffer_printf(&draft->reason, "; %s", draft->difference.sentence);
+}
+
 struct error *judge(const struct reference *reference, const struct outcome_run *run,
                     struct judgement *ret_judgement)
 {
@@ -359,6 +376,7 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
         .reference = reference, .run = run, .verdict = VERDICTS};
     for (size_t i = 0; draft.verdict == VERDICTS; i++)
         TRY(questions[i](&draft));
+    TRY(add_loss(&draft));
     _cleanup_free_ char *cause = NULL, *handled = NULL, *library = NULL;
     TRY(put_cause(&draft, &draft.cause, &cause));
     if (draft.handled.size != 0)

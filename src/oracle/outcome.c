@@ -11,11 +11,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 void artifact_deinit(struct artifact *artifact)
 {
     free(artifact->path);
     buffer_deinit(&artifact->content);
+    free(artifact->decoding.said);
+    if (artifact->file > 0)
+        close(artifact->file);
     *artifact = (struct artifact){0};
 }
 
@@ -34,6 +38,7 @@ void outcome_run_deinit(struct outcome_run *run)
     free(run->hang_key);
     free(run->sanitizer);
     free(run->service);
+    buffer_deinit(&run->absent);
     free(run->trouble);
     *run = (struct outcome_run){0};
 }
@@ -66,6 +71,8 @@ static struct error *add_stream(struct outcome_run *run, const char *path,
     artifact->mode = ARTIFACT_NO_MODE;
     artifact->size = stream->size;
     artifact->hash = stream->hash;
+    if (stream->size == stream->kept.size)
+        artifact->format = format_find(stream->kept.data, stream->kept.size);
     size_t kept = stream->kept.size < ARTIFACT_CONTENT ? stream->kept.size : ARTIFACT_CONTENT;
     if (!is_text(stream->kept.data, kept))
         return NULL;
@@ -86,12 +93,10 @@ struct error *outcome_add_streams(struct outcome_run *run)
 
 // Reads the beginning of a file. One that cannot be read, or is no text, stays empty and is
 // compared by its hash alone.
-static struct error *read_beginning(const char *path, size_t most, struct buffer *content)
+static struct error *read_beginning(int file, size_t most, struct buffer *content)
 {
-    _cleanup_close_ int file =
-        open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
     char chunk[8192];
-    while (file >= 0 && content->size < most) {
+    while (content->size < most) {
         size_t wanted = most - content->size < sizeof chunk ? most - content->size : sizeof chunk;
         ssize_t got = read(file, chunk, wanted);
         if (got <= 0)
@@ -103,6 +108,39 @@ static struct error *read_beginning(const char *path, size_t most, struct buffer
         TRY(buffer_append(content, chunk, (size_t)got));
     }
     return NULL;
+}
+
+bool outcome_is_incomplete(const struct outcome_run *run, const struct artifact *artifact)
+{
+    size_t size = strlen(artifact->path);
+    for (const char *const *ending = artifact->format->beside; ending != NULL && *ending != NULL;
+         ending++)
+        for (size_t i = 0; i < run->artifacts.count; i++) {
+            const struct artifact *other = &run->artifacts.items[i];
+            if (other->kind == ARTIFACT_FILE && other->size != 0 &&
+                strncmp(other->path, artifact->path, size) == 0 &&
+                strcmp(other->path + size, *ending) == 0)
+                return true;
+        }
+    return false;
+}
+
+// Recognises a file and keeps it open. The standard streams may be closed; their numbers are not
+// used.
+static void find_format(const struct outcome_run *run, struct artifact *artifact, int file)
+{
+    char beginning[FORMAT_BEGINNING];
+    size_t open = 0;
+    ssize_t got = pread(file, beginning, sizeof beginning, 0);
+    artifact->format = got > 0 ? format_find(beginning, (size_t)got) : NULL;
+    if (artifact->format == NULL || artifact->size > ARTIFACT_DECODED)
+        return;
+    for (size_t i = 0; i < run->artifacts.count; i++)
+        open += run->artifacts.items[i].file > 0;
+    int copy = open < ARTIFACT_FILES ? fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+    artifact->file = copy > 0 && lseek(copy, 0, SEEK_SET) == 0 ? copy : 0;
+    if (copy > 0 && artifact->file == 0)
+        close(copy);
 }
 
 struct error *outcome_add_change(struct outcome_run *run, const struct sandbox_change *change,
@@ -118,11 +156,16 @@ struct error *outcome_add_change(struct outcome_run *run, const struct sandbox_c
     artifact->size = change->size;
     artifact->hash = change->hash;
     artifact->mode = change->mode;
-    if (change->kind != SANDBOX_FILE || change->open == NULL || *content_left == 0)
+    if (change->kind != SANDBOX_FILE || change->open == NULL)
+        return NULL;
+    _cleanup_close_ int file =
+        open(change->open, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+    if (file < 0)
         return NULL;
     size_t most = *content_left < ARTIFACT_CONTENT ? *content_left : ARTIFACT_CONTENT;
-    TRY(read_beginning(change->open, most, &artifact->content));
+    TRY(read_beginning(file, most, &artifact->content));
     *content_left -= artifact->content.size;
+    find_format(run, artifact, file);
     return NULL;
 }
 

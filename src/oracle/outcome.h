@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "injector/injector.h"
+#include "oracle/format.h"
 #include "sandbox/sandbox.h"
 #include "store/store.h"
 
@@ -15,13 +16,18 @@
 
 #define ARTIFACT_CONTENT (64u << 10) // bytes kept of each, to compare line by line
 #define ARTIFACT_TOTAL   (4u << 20)  // bytes kept of all files of one run together
+#define ARTIFACT_FILES   8           // files of one run that are kept open, to be decoded
+#define ARTIFACT_DECODED (64u << 20) // bytes of the largest of them
 
 struct artifact { // an output: a stream ("<stdout>", "<stderr>") or a changed file
     char *path;
     enum artifact_kind kind;
     unsigned mode; // as in store_artifact
     uint64_t size, hash;
-    struct buffer content; // the first ARTIFACT_CONTENT bytes; empty if it is not text
+    struct buffer content;       // the first ARTIFACT_CONTENT bytes; empty if it is not text
+    const struct format *format; // as its first bytes say, or NULL
+    int file;                    // of a file with a format: open for reading; 0: not open
+    struct decoding decoding;
 };
 void artifact_deinit(struct artifact *artifact);
 
@@ -35,8 +41,11 @@ struct outcome_run {
     char *remaining;             // processes that still ran at the timeout, "sshd, sleep", or NULL
     char *hang_stack, *hang_key; // as the crash's, of a run that timed out; or NULL
     char *sanitizer; // "AddressSanitizer: heap-use-after-free ...", one report per line, or NULL
+    bool serves;     // the command is a server, and the output is its load's
     // Of a server: what went wrong with it, as a sentence, or NULL.
     char *service;
+    // In reference runs: files from before that are not there while it serves, one path per line.
+    struct buffer absent;
     bool down;         // it never became ready
     bool exited_early; // it exited before it was told to stop
     char *trouble;     // why the run failed for reasons that are not the target's; or NULL
@@ -46,10 +55,13 @@ void outcome_run_deinit(struct outcome_run *run);
 // Adds the workload's streams as the first artifacts. run->workload must be there already.
 _must_check_ struct error *outcome_add_streams(struct outcome_run *run);
 // Adds a change of the file system. Texts are kept until ARTIFACT_TOTAL bytes are used up;
-// *content_left is what is left of them.
+// *content_left is what is left of them. Files with a format stay open, up to ARTIFACT_FILES.
 _must_check_ struct error *outcome_add_change(struct outcome_run *run,
                                               const struct sandbox_change *change,
                                               size_t *content_left);
+// Whether a file without which this one is incomplete lies beside it (format.beside). For artifacts
+// with a format.
+bool outcome_is_incomplete(const struct outcome_run *run, const struct artifact *artifact);
 // Makes a run in a copy of the directory `to`, which was made at `from`, comparable with runs in
 // other copies: replaces `from` by `to` in paths and in the contents that were kept.
 _must_check_ struct error *outcome_move(struct outcome_run *run, const char *from, const char *to);

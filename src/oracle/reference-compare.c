@@ -30,7 +30,7 @@ struct detail {
 
 struct comparison {
     const struct reference *reference;
-    const struct observation *observation;
+    const struct outcome_run *run;
     const struct artifact **artifacts; // of the run, by path
     size_t count;
     struct difference *difference;
@@ -135,6 +135,13 @@ static struct error *compare_content(const struct comparison *comparison,
     enum artifact_kind kind = artifact->kind;
     if (kind == ARTIFACT_DIRECTORY || kind == ARTIFACT_DELETED || kind == ARTIFACT_OTHER)
         return NULL;
+    enum packed_relation relation = reference_packed(item, artifact);
+    if (relation == PACKED_SAME)
+        return NULL;
+    if (relation != PACKED_UNKNOWN) {
+        *ret_differs = true;
+        return reference_put_packed(sentence, item, artifact, relation);
+    }
     TRY(reference_put_name(sentence, artifact->path));
     TRY(buffer_append(sentence, " ", 1));
     if (kind == ARTIFACT_LINK) {
@@ -162,20 +169,24 @@ static struct error *compare_stream(struct comparison *comparison, const char *p
         return NULL;
     TRY(compare_content(comparison, item, artifact, ret_differs, &sentence));
     if (*ret_differs && rank == RANK_OUT)
-        TRY(reference_find_report(comparison->reference, artifact, comparison->observation,
+        TRY(reference_find_report(comparison->reference, artifact, comparison->run,
                                   comparison->difference));
     return *ret_differs ? add_detail(comparison, rank, symptom, path, &sentence) : NULL;
 }
 
 // Whether the file has neither its old content nor the new one.
-static bool is_lost(const struct reference_item *item, const struct artifact *instead)
+static bool is_lost(const struct comparison *comparison, const struct reference_item *item,
+                    const struct artifact *instead)
 {
-    if (instead == NULL || !item->same || item->artifact->kind != ARTIFACT_FILE ||
+    bool known = item->same || item->format != NULL;
+    if (instead == NULL || !known || item->artifact->kind != ARTIFACT_FILE ||
         item->artifact->size == 0)
         return false;
-    bool gone =
-        instead->kind == ARTIFACT_DELETED || (instead->kind == ARTIFACT_FILE && instead->size == 0);
-    return gone && reference_changes(item->artifact);
+    bool gone = instead->kind == ARTIFACT_DELETED ||
+                (instead->kind == ARTIFACT_FILE &&
+                 (instead->size == 0 || reference_packed(item, instead) == PACKED_DAMAGED));
+    return gone && reference_changes(item->artifact) &&
+           !reference_is_absent(comparison->reference, item->artifact->path);
 }
 
 // A file whose content the reference replaces, too, is not lost if the workload reports a failure:
@@ -191,7 +202,13 @@ static struct error *say_lost(struct comparison *comparison, const struct refere
     comparison->difference->spoilt |= replaced;
     TRY(reference_put_name(&sentence, artifact->path));
     TRY(buffer_printf(&sentence, " is %s%s, with neither its old content nor the new",
-                      replaced ? "" : "lost: it is ", deleted ? "gone" : "empty"));
+                      replaced ? "" : "lost: it is ",
+                      deleted               ? "gone"
+                      : artifact->size == 0 ? "empty"
+                                            : "damaged"));
+    if (artifact->decoding.said != NULL)
+        TRY(buffer_printf(&sentence, " (%s says %s)", artifact->decoding.tool,
+                          artifact->decoding.said));
     return add_detail(comparison, replaced ? RANK_FILE : RANK_LOST,
                       !replaced ? SYMPTOM_LOST
                       : deleted ? SYMPTOM_REMOVED
@@ -239,7 +256,7 @@ static struct error *compare_item(struct comparison *comparison, const struct re
     const struct artifact *artifact = find(comparison, item->artifact->path);
     if (!item->stable)
         return NULL;
-    if (is_lost(item, artifact))
+    if (is_lost(comparison, item, artifact))
         return say_lost(comparison, item, artifact);
     if (artifact == NULL && reference_is_like_before(comparison->reference, item))
         return NULL;
@@ -253,9 +270,13 @@ static struct error *compare_item(struct comparison *comparison, const struct re
     TRY(compare_content(comparison, item, artifact, &differs, &sentence));
     bool log = false;
     if (differs)
-        TRY(reference_is_log(comparison->reference, item, artifact, comparison->observation,
+        TRY(reference_is_log(comparison->reference, item, artifact, comparison->run,
                              comparison->difference, &log));
     differs &= !log;
+    if (differs && reference_packed(item, artifact) == PACKED_DAMAGED) {
+        symptom = SYMPTOM_DAMAGED;
+        comparison->difference->damaged = true;
+    }
     if (!differs && has_other_mode(item, artifact)) {
         sentence.size = 0;
         differs = true;
@@ -336,7 +357,7 @@ static struct error *compare_new(struct comparison *comparison, const struct art
     bool deleted = artifact->kind == ARTIFACT_DELETED, log = false;
     bool there = reference_was_there(artifact->path, &before) && artifact->kind == ARTIFACT_FILE;
     if (!there)
-        TRY(reference_is_log(comparison->reference, NULL, artifact, comparison->observation,
+        TRY(reference_is_log(comparison->reference, NULL, artifact, comparison->run,
                              comparison->difference, &log));
     if (log)
         return NULL;
@@ -375,18 +396,33 @@ static bool is_packed(const char *longer, const char *name)
     return false;
 }
 
-// Whether nothing of what should be in this file can be had from it. Packed data may differ and
-// hold the same, unpacked data may not.
+// Whether what should be in this file cannot be had from it. Packed data may differ and hold the
+// same, unpacked data may not.
 static bool is_useless(const struct comparison *comparison, const char *path, bool packed)
 {
     const struct artifact *artifact = find(comparison, path);
-    return !packed || artifact == NULL || artifact->kind != ARTIFACT_FILE || artifact->size == 0;
+    if (!packed || artifact == NULL || artifact->kind != ARTIFACT_FILE || artifact->size == 0)
+        return true;
+    enum packed_relation relation =
+        reference_packed(reference_find(comparison->reference, path), artifact);
+    return relation == PACKED_OTHER || relation == PACKED_DAMAGED;
+}
+
+// Whether a source may have gone into this file: by its name, or because it is packed or an
+// archive, into which other files go.
+static bool may_hold(const struct comparison *comparison, const struct detail *detail,
+                     const char *source, bool *ret_packed)
+{
+    const struct reference_item *item = reference_find(comparison->reference, detail->path);
+    *ret_packed = is_packed(detail->path, source) || (item != NULL && item->format != NULL);
+    return *ret_packed || is_packed(source, detail->path);
 }
 
 static bool is_of_output(const struct detail *detail)
 {
     return detail->symptom == SYMPTOM_WRONG || detail->symptom == SYMPTOM_NOT_WRITTEN ||
-           detail->symptom == SYMPTOM_KIND || detail->symptom == SYMPTOM_EMPTIED;
+           detail->symptom == SYMPTOM_KIND || detail->symptom == SYMPTOM_EMPTIED ||
+           detail->symptom == SYMPTOM_DAMAGED;
 }
 
 // A program that packs or unpacks a file and removes it has lost what was in it if the result
@@ -400,8 +436,8 @@ static struct error *find_lost_source(struct comparison *comparison, const struc
         return NULL;
     for (size_t i = 0; i < comparison->details.count; i++) {
         struct detail *detail = &comparison->details.items[i];
-        bool packed = is_packed(detail->path, source->path);
-        if (!is_of_output(detail) || (!packed && !is_packed(source->path, detail->path)) ||
+        bool packed;
+        if (!is_of_output(detail) || !may_hold(comparison, detail, source->path, &packed) ||
             !is_useless(comparison, detail->path, packed))
             continue;
         _cleanup_(buffer_deinit) struct buffer sentence = {0};
@@ -431,6 +467,11 @@ static struct error *compare_all(struct comparison *comparison, const struct out
         TRY(compare_new(comparison, comparison->artifacts[i]));
     for (size_t i = 0; reference->oracle->compare_files && i < comparison->count; i++)
         TRY(find_lost_source(comparison, comparison->artifacts[i]));
+    // What varies is not compared, but may say something all the same.
+    for (size_t i = 0; i < comparison->count; i++)
+        if (comparison->artifacts[i]->kind == ARTIFACT_FILE ||
+            strcmp(comparison->artifacts[i]->path, "<stdout>") == 0)
+            TRY(reference_find_report(reference, comparison->artifacts[i], run, difference));
     if (reference->oracle->compare_stderr)
         TRY(compare_stream(comparison, "<stderr>", RANK_ERR, SYMPTOM_LESS, &difference->err));
     return NULL;
@@ -449,7 +490,7 @@ struct error *reference_compare(const struct reference *reference, const struct 
     qsort(artifacts, run->artifacts.count, sizeof *artifacts, by_path);
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
     _cleanup_(comparison_deinit) struct comparison comparison = {.reference = reference,
-                                                                 .observation = &run->observation,
+                                                                 .run = run,
                                                                  .artifacts = artifacts,
                                                                  .count = run->artifacts.count,
                                                                  .difference = &difference};

@@ -143,6 +143,16 @@ bool reference_was_there(const char *path, uint64_t *ret_size)
     return there;
 }
 
+bool reference_is_absent(const struct reference *reference, const char *path)
+{
+    for (size_t i = 0; i < reference->runs.count; i++) {
+        const char *absent = reference->runs.items[i].absent;
+        if (absent == NULL || !has_line(absent, strlen(absent), path, strlen(path)))
+            return false;
+    }
+    return reference->runs.count != 0;
+}
+
 bool reference_changes(const struct artifact *artifact)
 {
     uint64_t size, hash;

@@ -108,6 +108,27 @@ static struct error *note_unsteady(struct reference *reference, const char *path
     return NULL;
 }
 
+// The format in which every run left this, if a program could read each; or NULL.
+static const struct format *format_of(const struct path_versions *versions)
+{
+    const struct format *format = versions->artifacts[0]->format;
+    for (size_t i = 0; i < versions->count; i++)
+        if (versions->artifacts[i]->format != format ||
+            versions->artifacts[i]->decoding.state != DECODING_SOUND)
+            return NULL;
+    return format;
+}
+
+static bool is_same_inside(const struct path_versions *versions)
+{
+    const struct decoding *first = &versions->artifacts[0]->decoding;
+    for (size_t i = 0; i < versions->count; i++)
+        if (!versions->artifacts[i]->decoding.known ||
+            versions->artifacts[i]->decoding.hash != first->hash)
+            return false;
+    return true;
+}
+
 // "F changes in 2 of 5 reference runs only; ..."
 static struct error *describe_unstable(struct buffer *text, const struct path_versions *versions)
 {
@@ -126,6 +147,9 @@ static struct error *describe_unstable(struct buffer *text, const struct path_ve
 static struct error *describe_lines(struct buffer *text, const struct reference_item *item)
 {
     TRY(reference_put_name(text, item->artifact->path));
+    if (item->lines == NULL && item->format != NULL)
+        return buffer_printf(text, " varies; only whether it is a sound %s file is checked",
+                             item->format->name);
     if (item->lines == NULL)
         return buffer_printf(text, " varies and is no text; it is not compared");
     const char *what = lines_variation(item->lines);
@@ -165,7 +189,7 @@ static bool has_content(const struct artifact *artifact)
 // Whether there is nothing to remark: all versions are the same, perhaps thanks to filters.
 static bool is_steady(const struct reference_item *item)
 {
-    if (item->same)
+    if (item->same || item->same_inside)
         return true;
     return item->lines != NULL && lines_mode(item->lines) == LINES_EXACT &&
            item->artifact->size == item->artifact->content.size;
@@ -193,6 +217,8 @@ static struct error *learn_path(struct reference *reference, const struct path_v
     } else {
         item->same = !has_content(item->artifact) || is_same(versions);
         item->same_mode = is_same_mode(versions);
+        item->format = format_of(versions);
+        item->same_inside = item->format != NULL && is_same_inside(versions);
         if (has_content(item->artifact))
             TRY(learn_lines(reference, versions, item));
         if (is_steady(item))

@@ -5,6 +5,7 @@
 
 #include "oracle/lines.h"
 #include "oracle/reference.h"
+#include "oracle/told.h"
 
 struct reference_run {
     enum sandbox_end end;
@@ -12,6 +13,7 @@ struct reference_run {
     double seconds;
     ARRAY(struct artifact) artifacts; // sorted by path
     char *sanitizer, *crash;          // as outcome_run.sanitizer, observation.crash_key
+    char *absent;                     // as outcome_run.absent, or NULL
     char *failure;                    // why it cannot serve as a reference, or NULL
 };
 
@@ -22,6 +24,8 @@ struct reference_item {
     bool same;                       // with the same content
     bool same_mode;                  // with the same permissions, as far as they are known
     struct lines_model *lines;       // NULL if some run's content is no text, or was not kept
+    const struct format *format;     // which all runs have and a program could read; or NULL
+    bool same_inside;                // of a format: all runs hold the same
 };
 
 struct reference {
@@ -49,6 +53,9 @@ bool reference_is_like_before(const struct reference *reference, const struct re
 // Whether the runs replace a text and do not edit it: no line of the old content is in the new one,
 // nor is half of it at the same place. False if it is no text, too long, or unreadable.
 bool reference_replaces_content(const struct reference_item *item);
+// Whether every run of a server had deleted this file when it served: then it is no data that can
+// be lost.
+bool reference_is_absent(const struct reference *reference, const char *path);
 // Whether a file with content was at this path before the runs.
 bool reference_was_there(const char *path, uint64_t *ret_size);
 // Whether the reference changes the content that was there before. A file that is made again with
@@ -61,18 +68,42 @@ _must_check_ struct error *reference_find_more(const struct reference *reference
 // Does the same for other outputs. An output reports the fault if it has the words of strerror(3),
 // in English, for the error that was injected. These words do not count if they may just be copied
 // from somewhere: if an output of a reference run has them, if a changed file had them before, or
-// if a reference run's version of this output was not kept as a whole.
+// if a reference run's version of this output was not kept as a whole. It also reports it if it has
+// another line by which programs tell of errors; see reference_find_told().
 _must_check_ struct error *reference_find_report(const struct reference *reference,
                                                  const struct artifact *artifact,
-                                                 const struct observation *observation,
+                                                 const struct outcome_run *run,
                                                  struct difference *difference);
+// Finds the first line of an output that tells of an error (told.h) more often than any reference
+// run does, numbers being all the same, and appends it to `line`. TOLD_NOTHING: there is none, or
+// it cannot be known because a reference run's version was not kept as a whole.
+_must_check_ struct error *reference_find_told(const struct reference *reference,
+                                               const struct artifact *artifact,
+                                               enum told_where where, struct buffer *line,
+                                               struct told *ret_told);
 // Calls reference_find_report(), and tells whether the report is all that is new in this file:
 // everything that the reference has is there, or the reference does not have the file (item NULL).
 _must_check_ struct error *reference_is_log(const struct reference *reference,
                                             const struct reference_item *item,
                                             const struct artifact *artifact,
-                                            const struct observation *observation,
+                                            const struct outcome_run *run,
                                             struct difference *difference, bool *ret_log);
+// How a packed file, archive, image or database differs from the reference's in what it holds. The
+// bytes differ already.
+enum packed_relation {
+    PACKED_UNKNOWN, // the reference's has no format, or nobody could tell
+    PACKED_SAME,    // it holds the same
+    PACKED_OTHER,   // it is sound, but holds something else
+    PACKED_DAMAGED, // it is empty, or cannot be read
+};
+enum packed_relation reference_packed(const struct reference_item *item,
+                                      const struct artifact *artifact);
+// Appends what is wrong with it: "x.gz is damaged (9 bytes instead of 31): gzip says '...'". For
+// PACKED_OTHER and PACKED_DAMAGED.
+_must_check_ struct error *reference_put_packed(struct buffer *sentence,
+                                                const struct reference_item *item,
+                                                const struct artifact *artifact,
+                                                enum packed_relation relation);
 // Adds a remark and takes the sentence's text. `path` is the output that the remark is about, or
 // NULL.
 _must_check_ struct error *reference_remark_add(struct reference *reference, enum remark_kind kind,

@@ -91,8 +91,9 @@ static bool may_be_copied(const struct reference *reference, const char *path, c
 
 // The line of `artifact` that has the words for an injected error, unless they may be copied; NULL
 // if there is none.
-static const char *find_line(const struct reference *reference, const struct artifact *artifact,
-                             const struct observation *observation, size_t *ret_size)
+static const char *find_words_line(const struct reference *reference,
+                                   const struct artifact *artifact,
+                                   const struct observation *observation, size_t *ret_size)
 {
     const char *last = NULL; // most often all injections have the same words
     for (size_t i = 0; i < observation->injections.count; i++) {
@@ -112,40 +113,80 @@ static const char *find_line(const struct reference *reference, const struct art
     return NULL;
 }
 
-struct error *reference_find_report(const struct reference *reference,
-                                    const struct artifact *artifact,
-                                    const struct observation *observation,
-                                    struct difference *difference)
+// Finds the line of an output that reports the fault. It is empty if there is none.
+static struct error *find_line(const struct reference *reference, const struct artifact *artifact,
+                               const struct outcome_run *run, struct buffer *line,
+                               struct told *ret_told)
 {
     size_t size;
-    if (difference->err_more)
-        return NULL;
-    const char *line = find_line(reference, artifact, observation, &size);
-    if (line == NULL)
-        return NULL;
+    const char *found = find_words_line(reference, artifact, &run->observation, &size);
+    *ret_told = (struct told){found != NULL ? TOLD_ERROR : TOLD_NOTHING, 0};
+    if (found != NULL)
+        return buffer_append(line, found, size);
+    enum told_where where = artifact->path[0] != '<' ? TOLD_IN_FILE
+                            : run->serves            ? TOLD_IN_LOAD
+                                                     : TOLD_IN_OUTPUT;
+    return reference_find_told(reference, artifact, where, line, ret_told);
+}
+
+static struct error *take_line(const struct artifact *artifact, const struct buffer *line,
+                               struct told told, struct difference *difference)
+{
     _cleanup_(buffer_deinit) struct buffer quoted = {0}, name = {0};
-    TRY(quote_put_word(&quoted, line, size));
+    if (difference->err_more || told.kind == TOLD_NOTHING)
+        return NULL;
+    TRY(quote_put_word(&quoted, line->data, line->size));
     TRY(reference_put_name(&name, artifact->path));
     difference->err_more = true;
+    difference->refused = told.kind == TOLD_HTTP && artifact->path[0] == '<';
     difference->more = TAKE(quoted.data);
     difference->more_in = TAKE(name.data);
     return NULL;
 }
 
-struct error *reference_is_log(const struct reference *reference, const struct reference_item *item,
-                               const struct artifact *artifact,
-                               const struct observation *observation, struct difference *difference,
-                               bool *ret_log)
+struct error *reference_find_report(const struct reference *reference,
+                                    const struct artifact *artifact, const struct outcome_run *run,
+                                    struct difference *difference)
 {
-    size_t size;
-    struct lines_text text;
-    *ret_log = false;
-    if (artifact->kind != ARTIFACT_FILE || !reference_text(artifact, &text) ||
-        find_line(reference, artifact, observation, &size) == NULL)
+    _cleanup_(buffer_deinit) struct buffer line = {0};
+    struct told told;
+    const struct reference_item *item = reference_find(reference, artifact->path);
+    if (difference->err_more || (item != NULL && artifact->size == item->artifact->size &&
+                                 artifact->hash == item->artifact->hash))
         return NULL;
-    TRY(reference_find_report(reference, artifact, observation, difference));
+    TRY(find_line(reference, artifact, run, &line, &told));
+    return take_line(artifact, &line, told, difference);
+}
+
+static size_t count_lines(const struct buffer *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text->size; i++)
+        count += text->data[i] == '\n';
+    return count;
+}
+
+struct error *reference_is_log(const struct reference *reference, const struct reference_item *item,
+                               const struct artifact *artifact, const struct outcome_run *run,
+                               struct difference *difference, bool *ret_log)
+{
+    _cleanup_(buffer_deinit) struct buffer line = {0};
+    struct lines_text text;
+    struct told told;
+    *ret_log = false;
+    if (artifact->kind != ARTIFACT_FILE || !reference_text(artifact, &text))
+        return NULL;
+    TRY(find_line(reference, artifact, run, &line, &told));
+    if (told.kind == TOLD_NOTHING)
+        return NULL;
+    TRY(take_line(artifact, &line, told, difference));
     *ret_log = item == NULL;
     if (item == NULL || item->lines == NULL)
         return NULL;
+    // In a log of answers, the bad one stands where the good one would.
+    if (told.kind == TOLD_HTTP) {
+        *ret_log = count_lines(&artifact->content) >= count_lines(&item->artifact->content);
+        return NULL;
+    }
     return lines_all_there(item->lines, reference->filters, &text, ret_log);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Saves reference runs in the store and loads them. Sanitizer reports and crashes of reference runs
-// are kept as two more artifacts, so that they condemn no trial after a resume either.
+// Saves reference runs in the store and loads them. Sanitizer reports and crashes of reference
+// runs, and files that a server deletes at its start, are kept as three more artifacts, so that
+// they condemn no trial after a resume either.
 #include "base/cleanup.h"
 #include "base/secrets.h"
 #include "base/utf8.h"
@@ -10,6 +11,7 @@
 
 #define SANITIZER "<sanitizer>"
 #define CRASH     "<crash>"
+#define ABSENT    "<absent>"
 
 static struct error *save_text(struct store *store, int64_t reference, const char *path,
                                const char *text)
@@ -87,10 +89,14 @@ static struct error *save_run(struct store *store, int64_t campaign, uint32_t nu
             .size = artifact->size,
             .hash = artifact->hash,
             .content = content->data,
-            .content_size = cut ? secrets_whole(content->data, content->size) : content->size};
+            .content_size = cut ? secrets_whole(content->data, content->size) : content->size,
+            .format = artifact->decoding.state == DECODING_SOUND ? artifact->format->name : NULL,
+            .decoded = artifact->decoding.known,
+            .inside = artifact->decoding.hash};
         TRY(store_add_artifact(store, row.id, &kept));
     }
     TRY(save_text(store, row.id, SANITIZER, run->sanitizer));
+    TRY(save_text(store, row.id, ABSENT, run->absent));
     return save_text(store, row.id, CRASH, run->crash);
 }
 
@@ -144,6 +150,8 @@ static struct error *load_artifact(void *data, const struct store_artifact *row)
         return take_text(row, &run->sanitizer);
     if (strcmp(row->path, CRASH) == 0)
         return take_text(row, &run->crash);
+    if (strcmp(row->path, ABSENT) == 0)
+        return take_text(row, &run->absent);
     struct artifact *artifact = ARRAY_ADD(&run->artifacts);
     if (artifact == NULL)
         return error_no_memory();
@@ -151,6 +159,10 @@ static struct error *load_artifact(void *data, const struct store_artifact *row)
     artifact->mode = row->mode;
     artifact->size = row->size;
     artifact->hash = row->hash;
+    artifact->format = row->format != NULL ? format_named(row->format) : NULL;
+    if (artifact->format != NULL)
+        artifact->decoding =
+            (struct decoding){.state = DECODING_SOUND, .known = row->decoded, .hash = row->inside};
     if ((artifact->path = take_path(row->path)) == NULL) {
         run->artifacts.count--;
         return error_no_memory();

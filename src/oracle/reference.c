@@ -35,6 +35,7 @@ void reference_run_deinit(struct reference_run *run)
     ARRAY_DEINIT(&run->artifacts);
     free(run->sanitizer);
     free(run->crash);
+    free(run->absent);
     free(run->failure);
 }
 
@@ -180,6 +181,9 @@ static struct error *copy_artifact(struct reference_run *kept, const struct arti
     copy->size = artifact->size;
     copy->hash = artifact->hash;
     copy->mode = artifact->mode;
+    copy->format = artifact->format;
+    copy->decoding = artifact->decoding;
+    copy->decoding.said = NULL;
     if ((copy->path = strdup(artifact->path)) == NULL) {
         kept->artifacts.count--;
         return error_no_memory();
@@ -236,6 +240,7 @@ struct error *reference_add(struct reference *reference, const struct outcome_ru
         qsort(kept->artifacts.items, kept->artifacts.count, sizeof *kept->artifacts.items,
               reference_by_path);
     TRY(copy_text(run->sanitizer, &kept->sanitizer));
+    TRY(copy_text(run->absent.data, &kept->absent));
     TRY(pass_note_on(reference, run->observation.note));
     return copy_text(run->observation.crash_key != NULL ? run->observation.crash_key
                                                         : run->observation.crash,

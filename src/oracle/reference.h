@@ -51,6 +51,10 @@ _must_check_ struct error *reference_save(const struct reference *reference, str
 _must_check_ struct error *reference_load(const struct oracle *oracle, struct store *store,
                                           int64_t campaign, struct reference **ret_reference);
 
+// Whether the judgement depends on what is in this output, which has a format. To be asked after
+// reference_settle().
+bool reference_wants_decoding(const struct reference *reference, const struct artifact *artifact);
+
 // The first line of `reports` (outcome_run.sanitizer) that no reference run has, or NULL. It points
 // into `reports`.
 const char *reference_new_sanitizer_report(const struct reference *reference, const char *reports,
@@ -64,6 +68,7 @@ enum symptom {
     SYMPTOM_LOST,    // a file that was there before, or its content
     SYMPTOM_EMPTIED, // likewise, but the reference keeps nothing of the old content either
     SYMPTOM_REMOVED, // as EMPTIED, but the file is gone
+    SYMPTOM_DAMAGED, // a program that reads such files refuses it
     SYMPTOM_WRONG,   // wrong content
     SYMPTOM_MODE,
     SYMPTOM_KIND,
@@ -81,12 +86,14 @@ enum symptom {
 // How a run differs from the reference in its stable parts.
 struct difference {
     bool status, out, err, files;
-    bool left;   // only a new file, which the reference does not leave behind
-    bool lost;   // a file that was there before is gone or empty, and nothing took its place
-    bool spoilt; // likewise, but the reference keeps nothing of the old content either
+    bool left;    // only a new file, which the reference does not leave behind
+    bool lost;    // a file that was there before is gone or empty, and nothing took its place
+    bool spoilt;  // likewise, but the reference keeps nothing of the old content either
+    bool damaged; // a file that programs could read in the reference is empty or damaged
     enum symptom symptom;
     char *about;   // which file, or NULL
     bool err_more; // the run reported something that the reference does not, anywhere
+    bool refused;  // likewise, with an HTTP status
     // The differences, the worst first: "x was deleted; stdout differs at line 3: …"
     char *sentence;
     char *more;    // the first line on stderr that the reference does not have, quoted; or NULL

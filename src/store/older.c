@@ -13,11 +13,13 @@
 #include <string.h>
 
 // Versions that introduced columns: for what older ones said in sentences; for damaged trials and
-// findings that were carried over; for proofs.
+// findings that were carried over; for proofs; for findings of system libraries; for what packed
+// files hold.
 #define VERSION_WITH_FACTS     6
 #define VERSION_WITH_DAMAGE    7
 #define VERSION_WITH_PROOFS    9
 #define VERSION_WITH_LIBRARIES 10
+#define VERSION_WITH_INSIDES   11
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
@@ -125,6 +127,9 @@ static const struct {
     {VERSION_WITH_DAMAGE, &table_finding, "carried_s", no_value},
     {VERSION_WITH_PROOFS, &table_candidate, "basis", no_value},
     {VERSION_WITH_PROOFS, &table_trial, "proving", "0"},
+    {VERSION_WITH_INSIDES, &table_artifact, "format", no_value},
+    {VERSION_WITH_INSIDES, &table_artifact, "decoded", "0"},
+    {VERSION_WITH_INSIDES, &table_artifact, "inside", "0"},
     {VERSION_WITH_PROOFS, &table_finding, "proof", no_value},
     {VERSION_WITH_PROOFS, &table_finding, "proof_tries", "0"},
     {VERSION_WITH_PROOFS, &table_finding, "proof_trial", no_value},

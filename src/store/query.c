@@ -34,6 +34,16 @@ struct query_template {
 #define COUNT_CANDIDATES(column)                                                                   \
     COUNT("candidate." column, "JOIN candidate ON candidate.id = trial.candidate")
 
+// How many findings of the same kind, after failures of the same function, come before this one.
+// The first of each function come first, so that one function does not fill the page.
+#define CALLED(finding) "substr(" finding ".site, 1, instr(" finding ".site, ' '))"
+#define LIKE_BEFORE                                                                                \
+    " (SELECT count(*) FROM finding AS other WHERE other.campaign = finding.campaign"              \
+    "   AND other.verdict = finding.verdict AND other.severity IS finding.severity"                \
+    "   AND other.proof IS finding.proof AND " CALLED("other") " IS " CALLED(                      \
+        "finding") "   AND (other.trials > finding.trials"                                         \
+                   "     OR (other.trials = finding.trials AND other.id < finding.id))),"
+
 static const struct query_template queries[QUERIES] = {
     [ADD_CAMPAIGN] = INSERT(campaign),
     [ADD_REFERENCE] = INSERT(reference),
@@ -86,8 +96,10 @@ static const struct query_template queries[QUERIES] = {
         SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
                         " WHERE finding.campaign = ?1"
                         " ORDER BY finding.proof IS 'impossible', finding.proof IS 'unproven',"
-                        " finding.severity IS NOT 'critical',"
-                        " verdict.severity, finding.trials DESC, finding.id"),
+                        " CASE finding.severity WHEN 'critical' THEN 1 WHEN 'high' THEN 2"
+                        "   WHEN 'medium' THEN 3 ELSE 4 END,"
+                        " verdict.severity, finding.proof IS 'caused'," LIKE_BEFORE
+                        " finding.trials DESC, finding.id"),
     [SUPPRESS_FINDING] = {"UPDATE finding SET suppressed = ?2 WHERE id = ?1", NULL, NULL},
     [ADD_RECOVERY] = INSERT(recovery),
     [ADD_LINES] = INSERT(line_coverage),

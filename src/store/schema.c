@@ -299,6 +299,13 @@ static const char proofs[] =
 // Findings of system libraries.
 static const char libraries[] = "ALTER TABLE finding ADD COLUMN library TEXT;\n";
 
+// What a packed file, archive, image or database holds.
+static const char insides[] =
+    "ALTER TABLE artifact ADD COLUMN format TEXT;\n" // NULL: none, or it could not be read
+    "ALTER TABLE artifact ADD COLUMN decoded INTEGER NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE artifact ADD COLUMN inside INTEGER NOT NULL DEFAULT 0;\n";
+
 const char *const schema_steps[] = {tables, views,  stopped_by, measured, ways,
-                                    facts,  safety, deliberate, proofs,   libraries};
+                                    facts,  safety, deliberate, proofs,   libraries,
+                                    insides};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

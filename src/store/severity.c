@@ -6,10 +6,12 @@ enum severity severity_of(enum verdict verdict, enum harm harm)
 {
     if (verdict >= VERDICTS || !verdict_facts[verdict].failure)
         return SEVERITY_NONE;
-    if (verdict == VERDICT_CRASH || verdict == VERDICT_HANG)
+    if (verdict == VERDICT_HANG) // nobody looked at the files
         return SEVERITY_HIGH;
     if (harm == HARM_LOSS)
         return SEVERITY_LOSS;
+    if (verdict == VERDICT_CRASH)
+        return SEVERITY_HIGH;
     return verdict == VERDICT_SILENT && harm == HARM_FILES ? SEVERITY_HIGH : SEVERITY_MEDIUM;
 }
 

@@ -9,7 +9,7 @@
 // Worst first, after the value for none.
 enum severity {
     SEVERITY_NONE,   // no failure
-    SEVERITY_LOSS,   // files that existed before were destroyed
+    SEVERITY_LOSS,   // the user's data is lost: destroyed, or in a file that cannot be read
     SEVERITY_HIGH,   // a crash, a hang, or files that are silently wrong
     SEVERITY_MEDIUM, // wrong output, or something left broken
     SEVERITIES
@@ -20,7 +20,7 @@ extern const struct enum_names severity_names; // as the store writes them
 enum harm {
     HARM_NONE,
     HARM_FILES, // files differ from what the reference leaves
-    HARM_LOSS,  // a file that existed before is lost
+    HARM_LOSS,  // a file that existed before is lost, or success is claimed for a damaged one
 };
 enum severity severity_of(enum verdict verdict, enum harm harm);
 // For people: "critical (data loss)", "high", "medium"; NULL for none.

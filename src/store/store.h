@@ -138,6 +138,9 @@ struct store_artifact { // an output of a reference run
     uint64_t hash;       // of the whole content
     const void *content; // the beginning of it, or NULL
     size_t content_size;
+    const char *format; // of a packed file, archive, image or database that could be read; or NULL
+    bool decoded;       // what it holds is known
+    uint64_t inside;    // hash of what it holds
 };
 _must_check_ struct error *store_add_reference(struct store *store, struct store_reference *row);
 _must_check_ struct error *store_add_artifact(struct store *store, int64_t reference,

@@ -61,6 +61,9 @@ static const struct column artifact_columns[] = {
     {"size", KIND_COUNT, offsetof(struct store_artifact_row, artifact.size), NULL},
     {"hash", KIND_COUNT, offsetof(struct store_artifact_row, artifact.hash), NULL},
     {"content", KIND_BYTES, offsetof(struct store_artifact_row, artifact.content), NULL},
+    {"format", KIND_OPTIONAL_TEXT, offsetof(struct store_artifact_row, artifact.format), NULL},
+    {"decoded", KIND_FLAG, offsetof(struct store_artifact_row, artifact.decoded), NULL},
+    {"inside", KIND_COUNT, offsetof(struct store_artifact_row, artifact.inside), NULL},
 };
 TABLE(artifact);
 _Static_assert(offsetof(struct store_artifact, content_size) ==

@@ -119,6 +119,12 @@ static struct error *see_artifact(void *data, const struct store_artifact *row)
     assert_true(row->hash == UINT64_MAX && row->size == 1000);
     assert_int_equal(row->content_size, number == 1 ? 4 : 0);
     if (number == 1)
+        assert_null(row->format);
+    else
+        assert_string_equal(row->format, "gzip");
+    assert_int_equal(row->decoded, number == 2);
+    assert_true(row->inside == (number == 1 ? 0 : UINT64_MAX - 1));
+    if (number == 1)
         assert_memory_equal(row->content, "a\0\xff\n", 4);
     else
         assert_null(row->content);
@@ -141,8 +147,9 @@ static void references(void **state)
     reference.number = 1;
     must(store_add_reference(store, &reference));
     const struct store_artifact artifacts[] = {
-        {"<stdout>", ARTIFACT_STREAM, ARTIFACT_NO_MODE, 1000, UINT64_MAX, "a\0\xff\n", 4},
-        {"/gone", ARTIFACT_DIRECTORY, 0, 1000, UINT64_MAX, NULL, 0}};
+        {"<stdout>", ARTIFACT_STREAM, ARTIFACT_NO_MODE, 1000, UINT64_MAX, "a\0\xff\n", 4, NULL,
+         false, 0},
+        {"/gone", ARTIFACT_DIRECTORY, 0, 1000, UINT64_MAX, NULL, 0, "gzip", true, UINT64_MAX - 1}};
     must(store_add_artifact(store, second, &artifacts[0]));
     must(store_add_artifact(store, second, &artifacts[1]));
     unsigned seen = 0;

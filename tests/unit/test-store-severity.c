@@ -22,7 +22,8 @@ static void severity_is(enum verdict verdict, enum harm harm, const char *expect
 
 static void test_severity(void **state)
 {
-    severity_is(VERDICT_CRASH, HARM_LOSS, "high");
+    severity_is(VERDICT_CRASH, HARM_LOSS, "critical (data loss)");
+    severity_is(VERDICT_CRASH, HARM_FILES, "high");
     severity_is(VERDICT_HANG, HARM_NONE, "high");
     severity_is(VERDICT_SILENT, HARM_LOSS, "critical (data loss)");
     severity_is(VERDICT_UNSTABLE, HARM_LOSS, "critical (data loss)");

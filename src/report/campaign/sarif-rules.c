@@ -28,6 +28,10 @@ const struct campaign_rule campaign_rules[] = {
       "one library call failed as it can in practice: memory, disk space or descriptors ran out, "
       "or a device had an error.",
       ADVICE_CHECK, "error", HIGH}},
+    {VERDICT_CRASH,
+     SEVERITY_LOSS,
+     {"crash-data-loss", "The program crashes when a library call fails, and destroys data.",
+      LOST "and the program dies of a signal.", ADVICE_FILES, "error", CRITICAL}},
     {VERDICT_HANG,
      SEVERITY_HIGH,
      {"hang", "The program hangs when a library call fails.",

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Has the installed programs of oracle/format.h read what a run left behind. They get the open file
+// as stdin, and run in a sandbox of their own: what they read was written by a failing program, and
+// may be made to harm them.
+#ifndef ORDEAL_ENGINE_DECODER_H
+#define ORDEAL_ENGINE_DECODER_H
+
+#include "base/error.h"
+#include "oracle/outcome.h"
+#include "oracle/reference.h"
+#include "sandbox/sandbox.h"
+
+struct decoder;
+// `kind` is the sandbox of the trials. The decoder's own one is made when it is first needed.
+_must_check_ struct error *decoder_new(enum sandbox_kind kind, struct decoder **ret_decoder);
+void decoder_free(struct decoder *decoder);
+
+// Fills in `decoding` of the run's artifacts that have a format: of those that the judgement
+// depends on, or of all if `reference` is NULL. What cannot be found out is DECODING_NONE.
+_must_check_ struct error *decoder_run(struct decoder *decoder, struct outcome_run *run,
+                                       const struct reference *reference);
+
+#endif
