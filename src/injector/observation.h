@@ -5,6 +5,7 @@
 #define ORDEAL_INJECTOR_OBSERVATION_H
 
 #include "base/array.h"
+#include "base/code-place.h"
 #include "wire/view.h"
 
 #include <stdbool.h>
@@ -22,6 +23,11 @@ struct injection { // one activation
     int signal;    // that was sent, or 0
     bool observed; // nothing was injected; the other injections happened inside this call
     double seconds;
+    // Of the first injection by each rule:
+    struct code_places frames; // return addresses, the call's own first
+    bool returned;             // it returned `value` without the original's doing
+    int64_t value;
+    uint64_t arguments[WIRE_ARGUMENTS]; // in registers
 };
 
 // All calls of a function from one place inside an observed call.
@@ -48,10 +54,14 @@ struct observation {
     uint64_t activations;
     ARRAY(struct injection) injections; // the first ones, at most a hundred
     uint64_t plan_hash;
-    int crash_signal;      // that killed the first process to die of one; 0: none did
-    char *crash;           // the same for people: "SIGSEGV at 0x0 in PROGRAM", or NULL
-    char *crash_stack;     // frames, one per line, innermost first, or NULL
-    char *crash_key;       // the same without addresses, for grouping; or NULL
+    int crash_signal;  // that killed the first process to die of one; 0: none did
+    char *crash;       // the same for people: "SIGSEGV at 0x0 in PROGRAM", or NULL
+    char *crash_stack; // frames, one per line, innermost first, or NULL
+    char *crash_key;   // the same without addresses, for grouping; or NULL
+    // The instruction that crashed and the return addresses above it
+    struct code_places crash_frames;
+    bool crash_fault; // by an access to `crash_address`
+    uint64_t crash_address;
     bool crash_in_command; // it was the command itself and not something it started
     struct observed_call observed;
     // The process ended itself, by abort() or an instruction for that, and not in a handler of a

@@ -13,10 +13,11 @@
 #include <string.h>
 
 // Versions that introduced columns: for what older ones said in sentences; for damaged trials and
-// findings that were carried over; for proofs.
-#define VERSION_WITH_FACTS  6
-#define VERSION_WITH_DAMAGE 7
-#define VERSION_WITH_PROOFS 9
+// findings that were carried over; for proofs; the table of consequences.
+#define VERSION_WITH_FACTS        6
+#define VERSION_WITH_DAMAGE       7
+#define VERSION_WITH_PROOFS       9
+#define VERSION_WITH_CONSEQUENCES 10
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
@@ -232,6 +233,10 @@ struct error *older_add_views(struct store *store, int64_t version)
                           " function, file, line, reached);"
                           "CREATE TEMP TABLE line_coverage (id, campaign, file, lines, before,"
                           " after)"));
+    if (version < VERSION_WITH_CONSEQUENCES)
+        TRY(store_execute(store, "CREATE TEMP TABLE consequence (id, finding, kind, probable,"
+                                 " function, name, argument, number, module, offset, symbol,"
+                                 " start, file, line)"));
     if (version < VERSION_WITHOUT_SECRETS)
         TRY(add_variable_view(store));
     return version < VERSION_WITH_FACTS ? add_view(store, "remark", old_remarks) : NULL;

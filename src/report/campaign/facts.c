@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/shell.h"
 #include "base/utf8.h"
+#include "report/campaign/explanation.h"
 #include "report/text.h"
 #include "stats/stats.h"
 
@@ -130,6 +131,16 @@ static bool may_change_files(enum verdict verdict)
            verdict == VERDICT_UNSTABLE;
 }
 
+static struct error *explain(const struct campaign_facts *facts, struct campaign_finding *finding)
+{
+    _cleanup_(consequences_deinit) struct consequences consequences = {0};
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(consequences_load(facts->store, finding->id, &consequences));
+    TRY(consequences_put(&consequences, facts->campaign.directory, &text));
+    finding->explanation = text.size != 0 ? TAKE(text.data) : NULL;
+    return NULL;
+}
+
 static struct error *add_finding(void *data, const struct store_finding *row)
 {
     struct campaign_facts *facts = data;
@@ -172,6 +183,7 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     TRY(copy(row->stack, NULL, &finding->stack));
     _cleanup_(buffer_deinit) struct buffer command = {0};
     TRY(campaign_put_command(facts, row->command, row->trial, &command));
+    TRY(explain(facts, finding));
     return copy(command.data, NULL, &finding->command);
 }
 
@@ -300,6 +312,7 @@ void campaign_facts_deinit(struct campaign_facts *facts)
         free(finding->proof_caller);
         free(finding->proof_result);
         free(finding->proof_function);
+        free(finding->explanation);
     }
     ARRAY_DEINIT(&facts->findings);
     for (size_t i = 0; i < facts->remarks.count; i++) {

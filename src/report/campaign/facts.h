@@ -61,7 +61,10 @@ struct campaign_finding {
     // As in store_finding, and the function of the fault; each may be NULL
     char *proof_call, *proof_error, *proof_caller, *proof_result, *proof_function;
     bool proof_lasting;
+    char *explanation; // sentences: why it breaks; NULL: nothing is known
 };
+#define LONGEST_EXPLANATION 1000 // bytes of it that a report shows
+
 // Appends "caused: malloc fails with ENOMEM in thing_new, which returns NULL", or what else is
 // known about it; nothing of findings that need no proof.
 _must_check_ struct error *campaign_put_proof(const struct campaign_finding *finding,
