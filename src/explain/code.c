@@ -131,6 +131,25 @@ uint32_t code_block_of_return(const struct flow_image *image, uint64_t address)
     return block->end == FLOW_CALLS && block_end(image, block) == address ? number : FLOW_NONE;
 }
 
+uint32_t code_library_call(const struct flow_image *image, uint64_t address)
+{
+    uint32_t call = code_block_of_return(image, address), found = FLOW_NONE;
+    uint32_t callee = call != FLOW_NONE ? image->blocks.items[call].callee : FLOW_NONE;
+    if (callee == FLOW_NONE || flow_callee_is_import(callee))
+        return call;
+    // The function that was called has left no frame: its last call was a jump.
+    const struct flow_function *function = &image->functions.items[callee];
+    for (uint32_t i = 0; i < function->block_count; i++) {
+        const struct flow_block *block = &image->blocks.items[function->first_block + i];
+        if (block->end != FLOW_TAIL || !flow_callee_is_import(block->callee))
+            continue;
+        if (found != FLOW_NONE)
+            return FLOW_NONE;
+        found = function->first_block + i;
+    }
+    return found;
+}
+
 const char *code_callee_name(const struct flow_image *image, uint32_t callee, size_t *ret_size)
 {
     if (callee == FLOW_NONE)

@@ -17,9 +17,9 @@ static bool is_libc_name(struct frame_part name)
            frame_part_begins(name, "libpthread.so") || frame_part_begins(name, "libm.so");
 }
 
-static bool is_libc(const char *module)
+bool code_is_libc(const char *path)
 {
-    return module != NULL && is_libc_name(frame_part(file_base_name(module)));
+    return is_libc_name(frame_part(file_base_name(path)));
 }
 
 // The innermost frame outside the C library, and whether it is the crash itself; the number of
@@ -28,7 +28,7 @@ static size_t own_frame(const struct code_places *frames)
 {
     size_t number = 0;
     while (number < frames->items.count && (frames->items.items[number].module == NULL ||
-                                            is_libc(frames->items.items[number].module)))
+                                            code_is_libc(frames->items.items[number].module)))
         number++;
     return number;
 }
@@ -53,7 +53,8 @@ static struct error *find_passed(struct bad_pointer *pointer, uint64_t address, 
 {
     static const uint8_t arguments[MOST_ARGUMENTS] = {5, 4, 1, 2}; // rdi, rsi, rdx, rcx
     const struct flow_image *image = pointer->code->image;
-    uint32_t block = code_block_of_return(image, address);
+    uint32_t block =
+        jumped ? code_block_of_return(image, address) : code_library_call(image, address);
     if (block == FLOW_NONE)
         return NULL;
     uint32_t last = image->blocks.items[block].first + image->blocks.items[block].count - 1;
@@ -133,7 +134,8 @@ static bool only_reads(const char *name, size_t size)
     return false;
 }
 
-// The function that the program called in frame `number`, if that is known.
+// Where the program called the function of the C library that did not come back, and which one, if
+// that is known.
 static struct error *set_called(struct explainer *explainer, const struct code_place *frame,
                                 struct explanation *explanation,
                                 struct store_consequence *consequence)
@@ -141,12 +143,16 @@ static struct error *set_called(struct explainer *explainer, const struct code_p
     struct code *code;
     size_t size = 0;
     TRY(code_find(explainer, frame->module, &code));
-    uint32_t block = code != NULL ? code_block_of_return(code->image, frame->offset) : FLOW_NONE;
-    const char *name =
-        block != FLOW_NONE
-            ? code_callee_name(code->image, code->image->blocks.items[block].callee, &size)
-            : NULL;
-    return code_copy(explanation, name, size, &consequence->function);
+    uint32_t block = code != NULL ? code_library_call(code->image, frame->offset) : FLOW_NONE;
+    if (block == FLOW_NONE)
+        return code_set_place(explainer, frame->module, frame->offset, true, explanation,
+                              consequence);
+    const struct flow_block *call = &code->image->blocks.items[block];
+    const char *name = code_callee_name(code->image, call->callee, &size);
+    TRY(code_copy(explanation, name, size, &consequence->function));
+    uint64_t address =
+        flow_address(code->image, &code->image->insns.items[call->first + call->count - 1]);
+    return code_set_place(explainer, frame->module, address, false, explanation, consequence);
 }
 
 // A frame of the C library that says by its name why the process ended.
@@ -189,9 +195,9 @@ static struct error *explain_end(struct explainer *explainer, const struct expla
         return error_no_memory();
     if (number < crash->frames->items.count) {
         const struct code_place *frame = &crash->frames->items.items[number];
-        if (number != 0)
-            TRY(set_called(explainer, frame, explanation, end));
-        TRY(code_set_place(explainer, frame->module, frame->offset, number != 0, explanation, end));
+        TRY(number != 0
+                ? set_called(explainer, frame, explanation, end)
+                : code_set_place(explainer, frame->module, frame->offset, false, explanation, end));
     }
     return end->function == NULL
                ? code_copy(explanation, function.text, function.size, &end->function)
@@ -225,6 +231,7 @@ struct error *explain_crash(struct explainer *explainer, const struct explain_cr
         if (crash->fault && damage->function != NULL &&
             only_reads(damage->function, strlen(damage->function)))
             damage->kind = CONSEQUENCE_READS;
+        return NULL;
     }
     return code_set_place(explainer, frames[number].module, frames[number].offset, number != 0,
                           explanation, damage);

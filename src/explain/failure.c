@@ -18,22 +18,37 @@ struct failed_result {
     struct possible_results possible;
     uint64_t known, failures; // lanes
     int64_t numbers[CONTENT_LANES];
+    bool pointer; // the call returns one
     size_t frame; // of the stack: the function that has the result now
     struct code *code;
     uint32_t block; // that ends with the call which gave it
 };
+
+static void set_results(struct failed_result *result, const struct site_callee *callee)
+{
+    possible_results_make(callee, &result->possible);
+    result->failures = result->possible.failures;
+    result->known = (1ull << result->possible.lanes) - 1;
+    memcpy(result->numbers, result->possible.numbers, sizeof result->numbers);
+}
 
 // One failure, the one that was injected, and what successes look like.
 static void start(struct failed_result *result)
 {
     struct site_callee callee = {
         .name = result->call->function, .count = 1, .codes = {result->call->value}};
+    bool null = result->call->result != NULL && strncmp(result->call->result, "NULL", 4) == 0;
     if (!site_success_known(callee.name, &callee.success))
-        callee.success = SITE_SUCCESS_ANY;
-    possible_results_make(&callee, &result->possible);
-    result->failures = result->possible.failures;
-    result->known = (1ull << result->possible.lanes) - 1;
-    memcpy(result->numbers, result->possible.numbers, sizeof result->numbers);
+        callee.success = null ? SITE_SUCCESS_POINTER : SITE_SUCCESS_ANY;
+    result->pointer = callee.success == SITE_SUCCESS_POINTER;
+    set_results(result, &callee);
+}
+
+static struct error *run(struct failed_result *result, enum follow_mode mode,
+                         struct follow_outcome *ret_outcome)
+{
+    return follower_run(result->code->follower, result->block, &result->possible, result->known,
+                        result->numbers, result->failures, mode, ret_outcome);
 }
 
 static struct error *add(struct failed_result *result, enum consequence_kind kind, uint64_t address,
@@ -127,153 +142,241 @@ static struct error *say_read_back(struct failed_result *result, const struct na
     return NULL;
 }
 
-static struct error *say_stored_at(struct failed_result *result, uint64_t address,
-                                   const struct named_place *place)
+static int64_t member_offset(const struct provenance *provenance)
 {
-    struct store_consequence *stored = NULL;
-    const char *name = place->name.expression;
-    TRY(add(result, CONSEQUENCE_STORED, address, &stored));
-    stored->probable = !is_certain(result, address);
-    stored->number =
-        place->provenance.known && place->provenance.place.base != DWARF_BASE_STATIC
-            ? (place->provenance.place.step_count != 0
-                   ? place->provenance.place.steps[place->provenance.place.step_count - 1].offset
-                   : place->provenance.place.offset)
-            : 0;
-    if (name != NULL)
-        TRY(code_copy(result->explanation, name, strlen(name), &stored->name));
-    return say_read_back(result, place);
+    const struct dwarf_place *place = &provenance->place;
+    if (!provenance->known || place->base == DWARF_BASE_STATIC)
+        return 0;
+    return place->step_count != 0 ? place->steps[place->step_count - 1].offset : place->offset;
 }
 
-static struct error *say_stored(struct failed_result *result, const struct follow_outcome *outcome)
+// `place` is where it is stored.
+static struct error *say_stored(struct failed_result *result, const struct follow_outcome *outcome,
+                                struct named_place *place)
 {
     const struct flow_image *image = result->code->image;
-    _cleanup_(named_place_deinit) struct named_place place = {0};
+    struct store_consequence *stored = NULL;
     uint32_t block = code_block_at(image, outcome->use_address);
     uint32_t insn = flow_insn_at(image, outcome->use_address);
     if (block == FLOW_NONE || insn == FLOW_NONE)
         return NULL;
-    TRY(named_place_make(result->code, provenance_of_operand(image, block, insn), &place));
-    return say_stored_at(result, outcome->use_address, &place);
+    TRY(named_place_make(result->code, provenance_of_operand(image, block, insn), place));
+    TRY(add(result, CONSEQUENCE_STORED, outcome->use_address, &stored));
+    stored->probable = !is_certain(result, outcome->use_address);
+    stored->number = member_offset(&place->provenance);
+    const char *name = place->name.expression;
+    return name != NULL ? code_copy(result->explanation, name, strlen(name), &stored->name) : NULL;
 }
 
-static struct error *say_use(struct failed_result *result, const struct follow_outcome *outcome)
+// What is done with the result, then who tests it, then where it was read back.
+static struct error *say_use(struct failed_result *result, const struct follow_outcome *outcome,
+                             enum consequence_kind test, uint64_t test_address)
 {
-    switch (outcome->use) {
-    case SITE_PASSED:
-        return say_passed(result, outcome);
-    case SITE_STORED_GLOBAL:
-    case SITE_STORED_ELSEWHERE:
-        return say_stored(result, outcome);
-    default: // a crash is told by itself
-        return NULL;
+    _cleanup_(named_place_deinit) struct named_place place = {0};
+    if (outcome->use == SITE_PASSED)
+        TRY(say_passed(result, outcome));
+    if (outcome->use == SITE_STORED_GLOBAL || outcome->use == SITE_STORED_ELSEWHERE)
+        TRY(say_stored(result, outcome, &place));
+    if (test_address != 0)
+        TRY(add(result, test, test_address, NULL));
+    return place.provenance.known ? say_read_back(result, &place) : NULL;
+}
+
+// The first comparison that this failure passes together with successes, although it tells other
+// results apart; 0 if there is none.
+static struct error *find_comparison(struct failed_result *result, uint64_t *ret_address)
+{
+    const struct flow_image *image = result->code->image;
+    struct follow_outcome outcome;
+    size_t count;
+    *ret_address = 0;
+    TRY(run(result, FOLLOW_BRANCHES, &outcome));
+    const struct branch_lanes *branches = follower_branches(result->code->follower, &count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t taken = branches[i].taken & ~branches[i].falls,
+                 falls = branches[i].falls & ~branches[i].taken,
+                 with = (taken & result->failures) != 0 ? taken : falls;
+        if (taken == 0 || falls == 0 || (with & result->failures) == 0 ||
+            (with & result->possible.successes) == 0)
+            continue;
+        const struct flow_block *block = &image->blocks.items[branches[i].block];
+        uint64_t address =
+            flow_address(image, &image->insns.items[block->first + block->count - 1]);
+        if (*ret_address == 0 || address < *ret_address)
+            *ret_address = address;
     }
+    return NULL;
 }
 
 static struct error *say_untested(struct failed_result *result,
                                   const struct follow_outcome *outcome)
 {
     bool all = !outcome->cut && !outcome->lost && !outcome->on_stack;
-    if (outcome->use == SITE_COMPARED)
-        return add(result, CONSEQUENCE_COMPARED, outcome->use_address, NULL);
+    uint64_t call = result->call->frames->items.items[result->frame].offset - 1;
+    if (outcome->use == SITE_COMPARED) {
+        bool sifted = (outcome->sifted & result->failures) != 0;
+        return all && !sifted ? add(result, CONSEQUENCE_COMPARED, outcome->use_address, NULL)
+                              : NULL;
+    }
     if (outcome->use == SITE_IGNORED)
-        return all ? add(result, CONSEQUENCE_IGNORED,
-                         result->call->frames->items.items[result->frame].offset - 1, NULL)
-                   : NULL;
-    if (outcome->use == SITE_RETURNED)
-        return NULL;
-    TRY(say_use(result, outcome));
-    return all ? add(result, CONSEQUENCE_UNTESTED,
-                     result->call->frames->items.items[result->frame].offset - 1, NULL)
-               : NULL;
+        return all ? add(result, CONSEQUENCE_IGNORED, call, NULL) : NULL;
+    uint64_t comparison;
+    TRY(find_comparison(result, &comparison));
+    if (all && comparison != 0)
+        return say_use(result, outcome, CONSEQUENCE_COMPARED, comparison);
+    return say_use(result, outcome, CONSEQUENCE_UNTESTED, all ? call : 0);
 }
 
 static struct error *say_tested(struct failed_result *result, const struct follow_outcome *outcome)
 {
-    if (outcome->dangerous) {
-        TRY(say_use(result, outcome));
-        return add(result,
-                   outcome->checked_after ? CONSEQUENCE_TESTED_LATE : CONSEQUENCE_TESTED_SOMETIMES,
-                   outcome->check_address, NULL);
-    }
+    if (outcome->dangerous)
+        return say_use(result, outcome,
+                       outcome->checked_after ? CONSEQUENCE_TESTED_LATE
+                                              : CONSEQUENCE_TESTED_SOMETIMES,
+                       outcome->check_address);
     struct follow_outcome again;
-    TRY(follower_run(result->code->follower, result->block, &result->possible, result->known,
-                     result->numbers, result->failures, FOLLOW_RETRY, &again));
+    TRY(run(result, FOLLOW_RETRY, &again));
     return add(result,
                again.interrupted || again.forgotten ? CONSEQUENCE_ERRNO_ONLY : CONSEQUENCE_TESTED,
                outcome->check_address, NULL);
 }
 
-// Goes on in the caller with what this function returns.
-static struct error *say_returned(struct failed_result *result,
-                                  const struct follow_outcome *outcome, bool *ret_goes_on)
+// The place in the caller that the function returns to; false if its code is not known or is the C
+// library's, which started the program.
+static bool find_caller(struct failed_result *result, struct error **ret_error,
+                        struct failed_result *ret_caller)
 {
     const struct code_places *frames = result->call->frames;
-    struct store_consequence *returned;
-    uint64_t failure = result->failures & outcome->returned;
-    *ret_goes_on = false;
-    // The same number as a success is no failure any more.
-    if (failure == 0 || (outcome->returned_known & failure) != failure ||
-        result->frame + 1 >= frames->items.count ||
-        frames->items.items[result->frame + 1].module == NULL)
-        return NULL;
-    const struct code_place *to = &frames->items.items[result->frame + 1];
-    struct code *code;
-    TRY(code_find(result->explainer, to->module, &code));
-    uint32_t block = code != NULL ? code_block_of_return(code->image, to->offset) : FLOW_NONE;
-    if (block == FLOW_NONE)
-        return NULL;
-    returned = explanation_add(result->explanation, CONSEQUENCE_RETURNED);
+    *ret_caller = *result;
+    if (++ret_caller->frame >= frames->items.count)
+        return false;
+    const struct code_place *to = &frames->items.items[ret_caller->frame];
+    if (to->module == NULL || code_is_libc(to->module))
+        return false;
+    *ret_error = code_find(result->explainer, to->module, &ret_caller->code);
+    if (*ret_error != NULL || ret_caller->code == NULL)
+        return false;
+    ret_caller->block = code_block_of_return(ret_caller->code->image, to->offset);
+    return ret_caller->block != FLOW_NONE;
+}
+
+// What successes of the caller's call look like, when all that is known is how it fails.
+static void start_anew(struct failed_result *caller, int64_t number)
+{
+    struct site_callee callee = {.name = "", .count = 1, .codes = {number}};
+    callee.success = number == 0 && caller->pointer ? SITE_SUCCESS_POINTER : SITE_SUCCESS_ANY;
+    set_results(caller, &callee);
+}
+
+// Goes on in the caller with what this function returns. `same`: the result itself.
+static struct error *say_returned(struct failed_result *result, struct failed_result *caller,
+                                  const struct follow_outcome *outcome, bool same)
+{
+    const struct code_place *to = &result->call->frames->items.items[caller->frame];
+    uint64_t failure = result->failures & outcome->returned & outcome->returned_known;
+    struct store_consequence *returned = explanation_add(result->explanation, CONSEQUENCE_RETURNED);
     if (returned == NULL)
         return error_no_memory();
-    returned->number = outcome->returned_numbers[__builtin_ctzll(failure)];
+    int64_t number = outcome->returned_numbers[__builtin_ctzll(failure)];
+    number = number_unsigned(number, 4) == number ? number_signed(number, 4) : number;
+    returned->number = number;
+    returned->argument = same; // see the report: "it"
     TRY(code_set_place(result->explainer, to->module, to->offset, true, result->explanation,
                        returned));
     const struct flow_function *function =
         &result->code->image->functions
              .items[result->code->image->blocks.items[result->block].function];
     TRY(code_copy(result->explanation, function->name, function->name_size, &returned->function));
-    result->failures = failure;
-    result->known = outcome->returned & outcome->returned_known;
-    memcpy(result->numbers, outcome->returned_numbers, sizeof result->numbers);
-    result->code = code;
-    result->block = block;
-    result->frame++;
-    *ret_goes_on = true;
+    if (same) {
+        caller->failures = failure;
+        caller->known = outcome->returned & outcome->returned_known;
+        memcpy(caller->numbers, outcome->returned_numbers, sizeof caller->numbers);
+    } else {
+        start_anew(caller, number);
+    }
+    *result = *caller;
     return NULL;
 }
 
-// Whether failures and successes that are returned differ.
-static bool tells(const struct failed_result *result, const struct follow_outcome *outcome)
+// Whether the caller looks at what is returned. If not, there may be no result at all, and the
+// failure is what happened to be left in the register.
+static struct error *is_looked_at(struct failed_result *caller,
+                                  const struct follow_outcome *outcome, bool *ret_looked_at)
 {
-    uint64_t failure = result->failures & outcome->returned & outcome->returned_known;
-    uint64_t successes = result->possible.successes & outcome->returned & outcome->returned_known;
-    if (failure == 0)
-        return false;
-    int64_t number = outcome->returned_numbers[__builtin_ctzll(failure)];
-    for (unsigned i = 0; i < result->possible.lanes; i++)
-        if ((successes >> i & 1) != 0 && outcome->returned_numbers[i] == number)
-            return false;
-    return true;
+    struct failed_result with = *caller;
+    struct follow_outcome there;
+    with.failures = caller->failures & outcome->returned;
+    with.known = outcome->returned & outcome->returned_known;
+    memcpy(with.numbers, outcome->returned_numbers, sizeof with.numbers);
+    TRY(run(&with, FOLLOW_PLAIN, &there));
+    *ret_looked_at = there.use != SITE_IGNORED || there.told_apart != 0;
+    return NULL;
 }
 
-// What one function does with the result.
+// Whether the function returns a failure of its own: a number that its successes hardly are.
+static bool fails_itself(const struct failed_result *result, const struct follow_outcome *outcome)
+{
+    uint64_t failure = result->failures & outcome->returned & outcome->returned_known;
+    if (failure == 0 || outcome->dies)
+        return false;
+    int64_t number = number_signed(outcome->returned_numbers[__builtin_ctzll(failure)], 4);
+    return number < 0 || (number == 0 && result->pointer);
+}
+
+// Whether the crash happened before the function returned to this caller.
+static bool is_still_there(const struct failed_result *caller)
+{
+    const struct code_place *to = &caller->call->frames->items.items[caller->frame];
+    for (size_t i = 0; caller->crash != NULL && i < caller->crash->frames->items.count; i++) {
+        const struct code_place *frame = &caller->crash->frames->items.items[i];
+        if (frame->module != NULL && frame->offset == to->offset &&
+            strcmp(frame->module, to->module) == 0)
+            return true;
+    }
+    return false;
+}
+
+// What one function does with a result that it does not test.
+static struct error *follow_untested(struct failed_result *result,
+                                     const struct follow_outcome *outcome, bool *ret_goes_on)
+{
+    struct failed_result caller;
+    struct follow_outcome without;
+    struct error *error = NULL;
+    if (outcome->use != SITE_RETURNED || outcome->returned_not_told_apart == 0)
+        return say_untested(result, outcome);
+    bool known = (result->failures & outcome->returned & outcome->returned_known) != 0;
+    bool found = known && find_caller(result, &error, &caller), looked_at = true;
+    TRY(error);
+    if (found)
+        TRY(is_looked_at(&caller, outcome, &looked_at));
+    if (found && looked_at) {
+        *ret_goes_on = true;
+        return say_returned(result, &caller, outcome, true);
+    }
+    TRY(run(result, FOLLOW_VOID, &without));
+    return found && without.told_apart == 0 ? say_untested(result, &without) : NULL;
+}
+
 static struct error *follow(struct failed_result *result, bool *ret_goes_on)
 {
+    struct failed_result caller;
     struct follow_outcome outcome, after;
+    struct error *error = NULL;
     *ret_goes_on = false;
-    TRY(follower_run(result->code->follower, result->block, &result->possible, result->known,
-                     result->numbers, result->failures, FOLLOW_PLAIN, &outcome));
-    if ((outcome.told_apart & result->failures) == 0) {
-        TRY(say_untested(result, &outcome));
-        return outcome.returned_not_told_apart != 0 && outcome.use == SITE_RETURNED
-                   ? say_returned(result, &outcome, ret_goes_on)
-                   : NULL;
-    }
+    TRY(run(result, FOLLOW_PLAIN, &outcome));
+    if ((outcome.told_apart & result->failures) == 0)
+        return follow_untested(result, &outcome, ret_goes_on);
     TRY(say_tested(result, &outcome));
-    TRY(follower_run(result->code->follower, result->block, &result->possible, result->known,
-                     result->numbers, result->failures, FOLLOW_WRAPPER, &after));
-    return !after.dies && tells(result, &after) ? say_returned(result, &after, ret_goes_on) : NULL;
+    TRY(run(result, FOLLOW_WRAPPER, &after));
+    bool found = fails_itself(result, &after) && find_caller(result, &error, &caller) &&
+                 !is_still_there(&caller),
+         looked_at = true;
+    TRY(error);
+    if (found)
+        TRY(is_looked_at(&caller, &after, &looked_at));
+    *ret_goes_on = found && looked_at;
+    return *ret_goes_on ? say_returned(result, &caller, &after, false) : NULL;
 }
 
 struct error *explain_failure(struct explainer *explainer, const struct explain_call *call,

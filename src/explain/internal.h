@@ -28,7 +28,12 @@ _must_check_ struct error *code_find(struct explainer *explainer, const char *pa
 // The block that ends with the call that returns to the address, and the block that contains it;
 // FLOW_NONE if there is none.
 uint32_t code_block_of_return(const struct flow_image *image, uint64_t address);
+// The block that calls, or jumps to, a function outside the module, for a call that is still
+// running and returns to the address; FLOW_NONE if that is not certain.
+uint32_t code_library_call(const struct flow_image *image, uint64_t address);
 uint32_t code_block_at(const struct flow_image *image, uint64_t address);
+// Whether the path is that of the C library or the loader.
+bool code_is_libc(const char *path);
 // The name of what is called; NULL if it is not known. It belongs to the image.
 const char *code_callee_name(const struct flow_image *image, uint32_t callee, size_t *ret_size);
 

@@ -17,7 +17,8 @@ static struct config *config;
 static char *global_name;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-#define APART __attribute__((noinline, noclone))
+#define APART         __attribute__((noinline, noclone))
+#define KEEP(pointer) __asm__ volatile("" : "+r"(pointer) : : "memory") // no allocation is left out
 
 static APART void load_config(struct config *into, const char *text)
 {
@@ -59,7 +60,8 @@ static int global(void)
 static APART int unchecked(int size)
 {
     char *memory = malloc((size_t)size); // unchecked-call
-    memory[0] = 'x';                     // unchecked-use
+    KEEP(memory);
+    memory[0] = 'x'; // unchecked-use
     printf("%c\n", memory[0]);
     free(memory);
     return 0;
@@ -73,7 +75,8 @@ static APART char *make(int size)
 static APART int returned(int size)
 {
     char *memory = make(size); // returned-caller
-    memory[0] = 'y';           // returned-use
+    KEEP(memory);
+    memory[0] = 'y'; // returned-use
     printf("%c\n", memory[0]);
     free(memory);
     return 0;
@@ -149,8 +152,8 @@ int main(int argc, char **argv)
         const char *name;
         int (*run)(void);
     } plain[] = {
-        {"field", field}, {"global", global},     {"ignored", ignored}, {"wrong-test", wrong_test},
-        {"double", recovery}, {"hang", hang},
+        {"field", field},           {"global", global},   {"ignored", ignored},
+        {"wrong-test", wrong_test}, {"double", recovery}, {"hang", hang},
     };
     const char *wanted = argc > 1 ? argv[1] : "";
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)

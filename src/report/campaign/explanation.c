@@ -71,6 +71,8 @@ struct error *consequence_put_place(const struct store_consequence *item, struct
 static struct error *put_at(const struct store_consequence *item, struct buffer *text)
 {
     _cleanup_(buffer_deinit) struct buffer place = {0};
+    if (item->file == NULL && item->symbol != NULL && item->start == 0)
+        return NULL; // no more than the function is known, which is told already
     TRY(consequence_put_place(item, &place));
     return place.size != 0 ? buffer_printf(text, " at %s", place.data) : NULL;
 }
@@ -79,7 +81,18 @@ static struct error *put_at(const struct store_consequence *item, struct buffer 
 static struct error *put_function(const struct store_consequence *item, struct buffer *text)
 {
     return item->symbol != NULL ? buffer_printf(text, "%s()", item->symbol)
-                                : buffer_printf(text, "the caller");
+                                : buffer_printf(text, "the code");
+}
+
+// ", called by show() at log.c:12"
+static struct error *put_called(const struct store_consequence *item, struct buffer *text)
+{
+    if (item->symbol == NULL && item->module == NULL)
+        return NULL;
+    TRY(buffer_printf(text, ", called"));
+    if (item->symbol != NULL)
+        TRY(buffer_printf(text, " by %s()", item->symbol));
+    return put_at(item, text);
 }
 
 // "NULL/ENOMEM", as rules write it, becomes "NULL (ENOMEM)".
@@ -107,7 +120,10 @@ static struct error *put_returned(const struct store_consequence *item, struct b
         TRY(buffer_printf(text, "%s() ", item->function));
     else
         TRY(buffer_printf(text, "that function "));
-    TRY(buffer_printf(text, "returns %" PRId64 " to ", item->number));
+    if (item->argument != 0)
+        TRY(buffer_printf(text, "returns it to "));
+    else
+        TRY(buffer_printf(text, "returns %" PRId64 " to ", item->number));
     TRY(put_function(item, text));
     return put_at(item, text);
 }
@@ -178,39 +194,49 @@ static bool is_way(enum consequence_kind kind)
     return kind <= CONSEQUENCE_PASSED;
 }
 
-// "strlen(), called by show() at log.c:12, reads address 0"
-static struct error *put_access(const struct store_consequence *item, const char *verb,
-                                struct buffer *text)
+static struct error *put_address(const struct store_consequence *item, const char *verb,
+                                 struct buffer *text)
 {
-    if (item->function != NULL) {
-        TRY(buffer_printf(text, "%s(), called by ", item->function));
-        TRY(put_function(item, text));
-        TRY(put_at(item, text));
-        TRY(buffer_printf(text, ","));
-    } else if (item->symbol != NULL || item->module != NULL) {
-        if (item->symbol != NULL)
-            TRY(buffer_printf(text, "%s()", item->symbol));
-        else
-            TRY(buffer_printf(text, "the code"));
-        TRY(put_at(item, text));
-    } else {
-        TRY(buffer_printf(text, "it"));
-    }
     uint64_t address = (uint64_t)item->number;
     return address == 0 ? buffer_printf(text, " %s address 0", verb)
                         : buffer_printf(text, " %s address 0x%" PRIx64, verb, address);
 }
 
+// "strlen(), called by show() at log.c:12, reads address 0"
+static struct error *put_access(const struct store_consequence *item, const char *verb,
+                                struct buffer *text)
+{
+    if (item->function != NULL) {
+        TRY(buffer_printf(text, "%s()", item->function));
+        TRY(put_called(item, text));
+        TRY(buffer_printf(text, ","));
+    } else if (item->symbol != NULL || item->module != NULL) {
+        if (item->symbol != NULL)
+            TRY(buffer_printf(text, "%s()", item->symbol));
+        else
+            TRY(buffer_printf(text, "The code"));
+        TRY(put_at(item, text));
+    } else {
+        TRY(buffer_printf(text, "It"));
+    }
+    return put_address(item, verb, text);
+}
+
+// After where the pointer was read back.
+static struct error *put_access_there(const struct store_consequence *item, const char *verb,
+                                      struct buffer *text)
+{
+    TRY(buffer_printf(text, "%s%s", item->function != NULL ? item->function : "it",
+                      item->function != NULL ? "()" : ""));
+    return put_address(item, verb, text);
+}
+
 static struct error *put_read_back(const struct store_consequence *item, struct buffer *text)
 {
-    TRY(buffer_printf(text,
-                      item->probable ? "Probably that value is what " : "That value is what "));
+    TRY(buffer_printf(text, item->probable ? "Probably " : "Later "));
     TRY(put_function(item, text));
-    TRY(buffer_printf(text, " reads from "));
-    if (item->name != NULL)
-        TRY(buffer_printf(text, "%s", item->name));
-    else
-        TRY(buffer_printf(text, "there"));
+    TRY(buffer_printf(text, " reads it back%s%s", item->name != NULL ? " from " : "",
+                      item->name != NULL ? item->name : ""));
     return put_at(item, text);
 }
 
@@ -275,18 +301,14 @@ static struct error *put_ends(const struct store_consequence *item, struct buffe
 {
     const char *function = item->function != NULL ? item->function : "the C library";
     if (item->kind == CONSEQUENCE_HEAP)
-        TRY(buffer_printf(text, "%s() then finds the heap damaged", function));
+        TRY(buffer_printf(text, "The heap is then found damaged in %s()", function));
     else if (item->kind == CONSEQUENCE_WAITS)
         TRY(buffer_printf(text, "It then waits in %s() for %s", function, waits_for(function)));
     else
         TRY(buffer_printf(text, "It then ends itself%s%s%s", item->function != NULL ? " by " : "",
                           item->function != NULL ? item->function : "",
                           item->function != NULL ? "()" : ""));
-    if (item->symbol != NULL || item->module != NULL) {
-        TRY(buffer_printf(text, ", called by "));
-        TRY(put_function(item, text));
-        TRY(put_at(item, text));
-    }
+    TRY(put_called(item, text));
     return item->kind == CONSEQUENCE_HEAP
                ? buffer_printf(text, ": a block was freed twice, or written past its end")
                : NULL;
@@ -314,21 +336,32 @@ static struct error *put_dies(const struct store_consequence *item, struct buffe
     return put_at(item, text);
 }
 
-// The damage: a sentence of its own.
-static struct error *put_damage(const struct store_consequence *item, const char *directory,
-                                struct buffer *text)
+static const char *access_verb(enum consequence_kind kind)
 {
+    switch (kind) {
+    case CONSEQUENCE_READS:
+        return "reads";
+    case CONSEQUENCE_WRITES:
+        return "writes to";
+    case CONSEQUENCE_ACCESSES:
+        return "accesses";
+    case CONSEQUENCE_JUMPS:
+        return "jumps to";
+    default:
+        return NULL;
+    }
+}
+
+// The damage: a sentence of its own. With `there`, it is the end of the one before.
+static struct error *put_damage(const struct store_consequence *item, const char *directory,
+                                bool there, struct buffer *text)
+{
+    const char *verb = access_verb(item->kind);
+    if (verb != NULL)
+        return there ? put_access_there(item, verb, text) : put_access(item, verb, text);
     switch (item->kind) {
     case CONSEQUENCE_READ_BACK:
         return put_read_back(item, text);
-    case CONSEQUENCE_READS:
-        return put_access(item, "reads", text);
-    case CONSEQUENCE_WRITES:
-        return put_access(item, "writes to", text);
-    case CONSEQUENCE_ACCESSES:
-        return put_access(item, "accesses", text);
-    case CONSEQUENCE_JUMPS:
-        return put_access(item, "jumps to", text);
     case CONSEQUENCE_DIES:
         return put_dies(item, text);
     case CONSEQUENCE_HEAP:
@@ -369,7 +402,7 @@ static const char *joint(const struct store_consequence *before,
     if (before == NULL || is_way(before->kind))
         return NULL;
     if (before->kind == CONSEQUENCE_READ_BACK)
-        return "; ";
+        return access_verb(item->kind) != NULL ? ", where " : NULL;
     if (item->kind == CONSEQUENCE_SUCCEEDS)
         return ", and ";
     return before->kind == CONSEQUENCE_LOST ? "; " : NULL;
@@ -389,7 +422,8 @@ struct error *consequences_put(const struct consequences *consequences, const ch
             const char *with = joint(before, item);
             TRY(buffer_printf(text, "%s", before == NULL ? "" : with != NULL ? with : ". "));
             size_t start = text->size;
-            TRY(put_damage(item, directory, text));
+            TRY(put_damage(item, directory, before != NULL && before->kind == CONSEQUENCE_READ_BACK,
+                           text));
             bool first = with == NULL && begins_with_word(item->kind);
             if (first && strncmp(text->data + start, "the ", 4) == 0)
                 text->data[start] = 'T';
