@@ -245,10 +245,10 @@ static const char *waits_for(const char *function)
     static const struct {
         const char *prefix, *what;
     } table[] = {
-        {"pthread_mutex_", "a lock that nobody releases"},
-        {"pthread_rwlock_", "a lock that nobody releases"},
-        {"pthread_cond_", "a condition that nobody signals"},
-        {"pthread_join", "a thread that does not end"},
+        {"pthread_mutex_", "a lock"},
+        {"pthread_rwlock_", "a lock"},
+        {"pthread_cond_", "a condition"},
+        {"pthread_join", "the end of a thread"},
         {"pthread_barrier_", "other threads"},
         {"sem_", "a semaphore"},
         {"semop", "a semaphore"},
@@ -303,14 +303,14 @@ static struct error *put_ends(const struct store_consequence *item, struct buffe
     if (item->kind == CONSEQUENCE_HEAP)
         TRY(buffer_printf(text, "The heap is then found damaged in %s()", function));
     else if (item->kind == CONSEQUENCE_WAITS)
-        TRY(buffer_printf(text, "It then waits in %s() for %s", function, waits_for(function)));
+        TRY(buffer_printf(text, "It then waits for %s in %s()", waits_for(function), function));
     else
         TRY(buffer_printf(text, "It then ends itself%s%s%s", item->function != NULL ? " by " : "",
                           item->function != NULL ? item->function : "",
                           item->function != NULL ? "()" : ""));
     TRY(put_called(item, text));
     return item->kind == CONSEQUENCE_HEAP
-               ? buffer_printf(text, ": a block was freed twice, or written past its end")
+               ? buffer_printf(text, " (for example, a block was freed twice)")
                : NULL;
 }
 
