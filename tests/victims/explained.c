@@ -97,6 +97,12 @@ static int ignored(void)
     return 0;
 }
 
+static int piped(void)
+{
+    save(1);
+    return 0;
+}
+
 static APART int wrong_test(void)
 {
     char line[16];
@@ -139,7 +145,7 @@ static APART int locked(void)
 
 static int hang(void)
 {
-    if (locked() != 0)
+    if (locked() != 0) // lock-caller
         fputs("no memory\n", stderr);
     pthread_mutex_lock(&lock); // lock-again
     puts("done");
@@ -152,8 +158,8 @@ int main(int argc, char **argv)
         const char *name;
         int (*run)(void);
     } plain[] = {
-        {"field", field},           {"global", global},   {"ignored", ignored},
-        {"wrong-test", wrong_test}, {"double", recovery}, {"hang", hang},
+        {"field", field},     {"global", global}, {"ignored", ignored}, {"wrong-test", wrong_test},
+        {"double", recovery}, {"piped", piped},   {"hang", hang},
     };
     const char *wanted = argc > 1 ? argv[1] : "";
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)

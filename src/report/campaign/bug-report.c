@@ -223,12 +223,12 @@ static struct error *put_by_shell(struct bug_page *page)
     if (strcmp(error, "EFBIG") == 0) {
         PUT(page,
             "\nA limit of file sizes gives the same error, though perhaps to another call:\n");
-        return put_run(page, "ulimit -f 0; ", "");
+        return put_run(page, "(ulimit -f 0; ", ")");
     }
     if (strcmp(error, "ENOMEM") == 0) {
         PUT(page, "\nA limit of memory gives the same error, though perhaps to another call; try "
                   "several numbers:\n");
-        return put_run(page, "ulimit -v 10000; ", "");
+        return put_run(page, "(ulimit -v 10000; ", ")");
     }
     return NULL;
 }
