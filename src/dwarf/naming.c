@@ -219,6 +219,15 @@ static bool locate(Dwarf_Die *variable, Dwarf_Die *function, uint64_t pc, struct
         *location = (struct location){DWARF_BASE_STATIC, 0, (int64_t)operations[0].number};
         return true;
     }
+    if (atom == DW_OP_addrx || atom == DW_OP_GNU_addr_index) { // clang's
+        Dwarf_Attribute indirect;
+        Dwarf_Addr address;
+        if (dwarf_getlocation_attr(&attribute, &operations[0], &indirect) != 0 ||
+            dwarf_formaddr(&indirect, &address) != 0)
+            return false;
+        *location = (struct location){DWARF_BASE_STATIC, 0, (int64_t)address};
+        return true;
+    }
     if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) {
         *location = (struct location){DWARF_BASE_REGISTER, atom - DW_OP_reg0, 0};
         return true;

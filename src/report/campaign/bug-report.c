@@ -150,7 +150,10 @@ static struct error *put_run(struct bug_page *page, const char *before, const ch
     TRY(buffer_printf(&command, "cd "));
     TRY(shell_put_word(&command, page->facts.campaign.directory));
     TRY(buffer_printf(&command, " && %s%s%s", before, page->facts.campaign.command, after));
-    return put_block(page, command.data);
+    if (campaign_can_be_copied(command.data))
+        return put_block(page, command.data);
+    PUT(page, "\n(It cannot be shown: a name has control characters or broken ones.)\n");
+    return NULL;
 }
 
 static const char *input_of(const struct bug_page *page)
