@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/timeouts.h"
+#include "campaign/finding-explain.h"
 #include "campaign/proof.h"
 
 #include <stdlib.h>
@@ -69,6 +70,7 @@ void ledger_deinit(struct ledger *ledger)
     for (size_t i = 0; i < ledger->groups.items.count; i++)
         proof_drop(&ledger->options, &ledger->groups.items.items[i]);
     finding_groups_deinit(&ledger->groups);
+    explainer_free(TAKE(ledger->explainer));
 }
 
 double ledger_elapsed_s(const struct ledger *ledger)
@@ -232,7 +234,7 @@ describe_and_store(struct ledger *ledger, struct finding_group *group, const str
     };
     TRY(store(ledger, &row));
     group->id = row.id;
-    return NULL;
+    return finding_explain(&ledger->explainer, ledger->store, group->id, result);
 }
 
 static struct error *store_new(struct ledger *ledger, struct store_finding *row)

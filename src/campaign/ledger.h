@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct explainer;
 struct ledger {
     struct store *store;
     struct finding_options options;
@@ -23,6 +24,7 @@ struct ledger {
     uint64_t started_ns;             // this one
     bool confirm;
     struct finding_groups groups;
+    struct explainer *explainer; // NULL until a finding is explained
     uint64_t verdicts[VERDICTS];
     uint64_t trials; // the sum of `verdicts`
     uint64_t counted, failures;

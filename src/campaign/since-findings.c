@@ -35,6 +35,11 @@ struct injection_copying {
     const struct candidate *now;
 };
 
+struct consequence_copying {
+    struct store *store;
+    int64_t finding;
+};
+
 static bool is_at(const char *file, unsigned line, const struct store_candidate *candidate)
 {
     return file != NULL && candidate->file != NULL && line == candidate->line &&
@@ -126,6 +131,15 @@ static struct error *add_row(const struct copying *copying, const struct store_f
     return store_add_finding(copying->store, copy);
 }
 
+static struct error *copy_consequence(void *data, const struct store_consequence *row)
+{
+    const struct consequence_copying *copying = data;
+    struct store_consequence copy = *row;
+    copy.id = 0;
+    copy.finding = copying->finding;
+    return store_add_consequence(copying->store, &copy);
+}
+
 static struct error *copy_finding(void *data, const struct store_finding *row)
 {
     const struct copying *copying = data;
@@ -143,7 +157,9 @@ static struct error *copy_finding(void *data, const struct store_finding *row)
         if (trial->id == row->trial)
             copy.trial = id;
     }
-    return store_update_finding(copying->store, &copy);
+    TRY(store_update_finding(copying->store, &copy));
+    struct consequence_copying consequences = {copying->store, copy.id};
+    return store_each_consequence(copying->since->store, row->id, copy_consequence, &consequences);
 }
 
 struct error *since_copy_findings(const struct since *since, struct store *store, int64_t campaign,

@@ -16,6 +16,7 @@
 #define INJECTIONS  100 // of one result, at most
 #define INNER_CALLS 64  // likewise
 #define RESULTS     64  // likewise
+#define PLACES      24  // of one stack
 // No injection is added after so many bytes: stacks of C++ programs are long.
 #define ENOUGH (SLOT_MESSAGE_SIZE / 2)
 
@@ -40,6 +41,17 @@ static struct error *put_text(struct buffer *out, const char *text)
     size_t size = strlen(text);
     TRY(put_u32(out, (uint32_t)size));
     return buffer_append(out, text, size);
+}
+
+static struct error *put_places(struct buffer *out, const struct code_places *places)
+{
+    size_t count = places->items.count < PLACES ? places->items.count : PLACES;
+    TRY(put_u32(out, (uint32_t)count));
+    for (size_t i = 0; i < count; i++) {
+        TRY(put_text(out, places->items.items[i].module));
+        TRY(put_u64(out, places->items.items[i].offset));
+    }
+    return NULL;
 }
 
 // Writes 0 for the size, which end() fills in.
@@ -87,6 +99,10 @@ static struct error *put_injection(struct buffer *out, const struct injection *i
     TRY(put_u32(out, injection->thread));
     TRY(put_u32(out, (uint32_t)injection->signal));
     TRY(put_u32(out, injection->observed));
+    TRY(put_u32(out, injection->returned));
+    TRY(put_u64(out, (uint64_t)injection->value));
+    TRY(buffer_append(out, injection->arguments, sizeof injection->arguments));
+    TRY(put_places(out, &injection->frames));
     return put_double(out, injection->seconds);
 }
 
@@ -128,6 +144,9 @@ static struct error *put_observation(struct buffer *out, const struct observatio
     TRY(put_text(out, observation->crash));
     TRY(put_text(out, observation->crash_stack));
     TRY(put_text(out, observation->crash_key));
+    TRY(put_places(out, &observation->crash_frames));
+    TRY(put_u32(out, observation->crash_fault));
+    TRY(put_u64(out, observation->crash_address));
     TRY(put_text(out, observation->note));
     TRY(put_observed(out, &observation->observed));
     size_t most = observation->injections.count, place = out->size;
@@ -208,6 +227,20 @@ static char *get_text(struct cursor *cursor)
     return text;
 }
 
+static void get_places(struct cursor *cursor, struct code_places *places)
+{
+    uint32_t count = cursor_u32(cursor);
+    cursor->failed |= count > PLACES;
+    for (uint32_t i = 0; i < count && !cursor->failed; i++) {
+        struct code_place *place = ARRAY_ADD(&places->items);
+        cursor->failed |= place == NULL;
+        if (place == NULL)
+            return;
+        place->module = get_text(cursor);
+        place->offset = cursor_u64(cursor);
+    }
+}
+
 static void skip_head(struct cursor *cursor, enum slot_message_kind *ret_kind)
 {
     cursor_u32(cursor);
@@ -260,6 +293,10 @@ static void get_injection(struct cursor *cursor, struct injection *injection)
     injection->thread = cursor_u32(cursor);
     injection->signal = (int)cursor_u32(cursor);
     injection->observed = cursor_u32(cursor) != 0;
+    injection->returned = cursor_u32(cursor) != 0;
+    injection->value = (int64_t)cursor_u64(cursor);
+    cursor_copy(cursor, injection->arguments, sizeof injection->arguments);
+    get_places(cursor, &injection->frames);
     injection->seconds = get_double(cursor);
 }
 
@@ -311,6 +348,9 @@ static void get_observation(struct cursor *cursor, struct observation *observati
     observation->crash = get_text(cursor);
     observation->crash_stack = get_text(cursor);
     observation->crash_key = get_text(cursor);
+    get_places(cursor, &observation->crash_frames);
+    observation->crash_fault = cursor_u32(cursor) != 0;
+    observation->crash_address = cursor_u64(cursor);
     observation->note = get_text(cursor);
     get_observed(cursor, &observation->observed);
     uint32_t count = cursor_u32(cursor);

@@ -220,6 +220,34 @@ static struct error *put_stack(struct journal_reader *reader, const struct wire_
     return NULL;
 }
 
+#define PLACES 24 // of a stack, for analyses
+
+// The frames of a record as places. A module that the trial has made is not there any more when
+// somebody reads its code.
+static struct error *copy_places(struct journal_reader *reader, const struct wire_view *view,
+                                 const struct wire_record *record, struct code_places *places)
+{
+    unsigned count = record->frame_count < WIRE_FRAMES ? record->frame_count : WIRE_FRAMES;
+    bool crash = record->kind == WIRE_RECORD_CRASH;
+    unsigned first = crash && record->occurrence < count ? (unsigned)record->occurrence : 0;
+    for (unsigned i = first; i < count && places->items.count < PLACES; i++) {
+        char storage[WIRE_MODULE_PATH + 1];
+        const char *module =
+            journal_reader_module(view, WIRE_FRAME_MODULE(record->frames[i]), storage);
+        if (module != NULL && journal_reader_is_runtime(module))
+            continue;
+        struct code_place *place = ARRAY_ADD(&places->items);
+        if (place == NULL)
+            return error_no_memory();
+        place->offset = WIRE_FRAME_OFFSET(record->frames[i]);
+        bool same = module != NULL && (reader->root == NULL || reader->root[0] == '\0' ||
+                                       is_same_outside(reader, module));
+        if (same && (place->module = strdup(module)) == NULL)
+            return error_no_memory();
+    }
+    return NULL;
+}
+
 static struct error *copy_text(const char *text, size_t most, char **ret_copy)
 {
     if (text == NULL || text[0] == '\0')
@@ -321,6 +349,20 @@ static bool has_failed(const struct wire_view *view, uint32_t number)
     return false;
 }
 
+// What explains a finding later: only the first injection by a rule does.
+static struct error *copy_call(struct journal_reader *reader, const struct wire_view *view,
+                               const struct wire_record *record,
+                               const struct observation *observation, struct injection *injection)
+{
+    for (size_t i = 0; i + 1 < observation->injections.count; i++)
+        if (observation->injections.items[i].rule == record->rule)
+            return NULL;
+    injection->returned = (record->actions & WIRE_RETURN) != 0;
+    injection->value = (int64_t)record->value[0];
+    memcpy(injection->arguments, record->arguments, sizeof injection->arguments);
+    return copy_places(reader, view, record, &injection->frames);
+}
+
 static struct error *add_injection(struct journal_reader *reader, const struct wire_view *view,
                                    const struct scenario *scenario,
                                    const struct wire_record *record,
@@ -337,6 +379,7 @@ static struct error *add_injection(struct journal_reader *reader, const struct w
     injection->failed = has_failed(view, record->process_number);
     injection->thread = record->thread_number;
     injection->seconds = clock_seconds(record->time_ns);
+    TRY(copy_call(reader, view, record, observation, injection));
     TRY(copy_text(record->function, WIRE_FUNCTION_NAME, &injection->function));
     TRY(copy_text(record->process_name, sizeof record->process_name, &injection->program));
     TRY(put_fault(scenario, record, &injection->fault));
@@ -374,6 +417,9 @@ static struct error *add_crash(struct journal_reader *reader, const struct wire_
     TRY(put_stack(reader, view, record, false, &stack));
     TRY(put_stack(reader, view, record, true, &key));
     observation->crash_signal = record->error;
+    observation->crash_fault = (record->actions & WIRE_CRASH_FAULT) != 0;
+    observation->crash_address = record->value[0];
+    TRY(copy_places(reader, view, record, &observation->crash_frames));
     observation->crash_in_command = record->process_number == 1;
     bool raised = (record->actions & WIRE_CRASH_SENT) != 0 && record->value[1] == record->pid;
     observation->crash_by_itself =

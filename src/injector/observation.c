@@ -11,6 +11,7 @@ static void injection_deinit(struct injection *injection)
                            injection->stack, injection->library,  injection->stream};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
+    code_places_deinit(&injection->frames);
 }
 
 static void observed_call_deinit(struct observed_call *observed)
@@ -34,6 +35,7 @@ void observation_deinit(struct observation *observation)
     free(observation->crash_stack);
     free(observation->crash_key);
     free(observation->system_libraries);
+    code_places_deinit(&observation->crash_frames);
     free(observation->note);
     *observation = (struct observation){0};
 }

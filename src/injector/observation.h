@@ -5,6 +5,7 @@
 #define ORDEAL_INJECTOR_OBSERVATION_H
 
 #include "base/array.h"
+#include "base/code-place.h"
 #include "wire/view.h"
 
 #include <stdbool.h>
@@ -28,6 +29,11 @@ struct injection { // one activation
     bool failed;   // the process ended with another exit status than 0, or by a signal, as its
                    // parent learnt; known where the run is observed
     double seconds;
+    // Of the first injection by each rule:
+    struct code_places frames; // return addresses, the call's own first
+    bool returned;             // it returned `value` without the original's doing
+    int64_t value;
+    uint64_t arguments[WIRE_ARGUMENTS]; // in registers
 };
 
 // All calls of a function from one place inside an observed call.
@@ -61,6 +67,10 @@ struct observation {
     // File names of the libraries in directories of the system that were loaded, one per line, or
     // NULL; known where the run is observed
     char *system_libraries;
+    // The instruction that crashed and the return addresses above it
+    struct code_places crash_frames;
+    bool crash_fault; // by an access to `crash_address`
+    uint64_t crash_address;
     bool crash_in_command; // it was the command itself and not something it started
     struct observed_call observed;
     // The process ended itself, by abort() or an instruction for that, and not in a handler of a

@@ -91,3 +91,34 @@ static const char *const proofs[STORE_PROOFS] = {
     [STORE_PROOF_IMPOSSIBLE] = "impossible",
 };
 const struct enum_names proof_names = {"proof of a finding", proofs, STORE_PROOFS};
+
+static const char *const consequences[CONSEQUENCES] = {
+    [CONSEQUENCE_FAILS] = "fails",
+    [CONSEQUENCE_TESTED] = "tested",
+    [CONSEQUENCE_TESTED_LATE] = "tested-late",
+    [CONSEQUENCE_TESTED_SOMETIMES] = "tested-sometimes",
+    [CONSEQUENCE_ERRNO_ONLY] = "errno-only",
+    [CONSEQUENCE_COMPARED] = "compared",
+    [CONSEQUENCE_UNTESTED] = "untested",
+    [CONSEQUENCE_IGNORED] = "ignored",
+    [CONSEQUENCE_RETURNED] = "returned",
+    [CONSEQUENCE_STORED] = "stored",
+    [CONSEQUENCE_PASSED] = "passed",
+    [CONSEQUENCE_READ_BACK] = "read-back",
+    [CONSEQUENCE_READS] = "reads",
+    [CONSEQUENCE_WRITES] = "writes",
+    [CONSEQUENCE_ACCESSES] = "accesses",
+    [CONSEQUENCE_JUMPS] = "jumps",
+    [CONSEQUENCE_DIES] = "dies",
+    [CONSEQUENCE_HEAP] = "heap",
+    [CONSEQUENCE_ABORTS] = "aborts",
+    [CONSEQUENCE_WAITS] = "waits",
+    [CONSEQUENCE_BUSY] = "busy",
+    [CONSEQUENCE_LOST] = "lost",
+    [CONSEQUENCE_EMPTIES] = "empties",
+    [CONSEQUENCE_LACKS] = "lacks",
+    [CONSEQUENCE_DIFFERS] = "differs",
+    [CONSEQUENCE_LEAVES] = "leaves",
+    [CONSEQUENCE_SUCCEEDS] = "succeeds",
+};
+const struct enum_names consequence_names = {"consequence", consequences, CONSEQUENCES};

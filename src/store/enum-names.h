@@ -103,7 +103,43 @@ enum store_proof {
     STORE_PROOFS
 };
 
+// What happened between a failing call and the damage, one thing after the other. The words in
+// backquotes are members of struct store_consequence.
+enum consequence_kind {
+    CONSEQUENCE_FAILS,            // a call fails: `function` returns `number`
+    CONSEQUENCE_TESTED,           // the failure is told apart from success there
+    CONSEQUENCE_TESTED_LATE,      // likewise, but on some way only after it was used
+    CONSEQUENCE_TESTED_SOMETIMES, // likewise, but not on all ways
+    CONSEQUENCE_ERRNO_ONLY, // only some values of errno are tested; the others are used like a
+                            // success
+    CONSEQUENCE_COMPARED,   // it is compared there, but the failure goes where successes go
+    CONSEQUENCE_UNTESTED,   // no code that gets the result tests it
+    CONSEQUENCE_IGNORED,    // no code looks at the result
+    CONSEQUENCE_RETURNED,  // `function` returns `number` to this place; `argument` is 1: the result
+                           // itself
+    CONSEQUENCE_STORED,    // it is stored in `name`
+    CONSEQUENCE_PASSED,    // it is passed to `function` as `argument`
+    CONSEQUENCE_READ_BACK, // what is used there was read from `name`, where it was stored
+    CONSEQUENCE_READS,     // the address `number` is read; in `function`, if that is known
+    CONSEQUENCE_WRITES,    // likewise written
+    CONSEQUENCE_ACCESSES,  // likewise, read or written
+    CONSEQUENCE_JUMPS,     // likewise called
+    CONSEQUENCE_DIES,      // another signal, `number`, kills it
+    CONSEQUENCE_HEAP,      // the allocator finds its memory damaged, in `function`
+    CONSEQUENCE_ABORTS,    // it ends itself, by `function`
+    CONSEQUENCE_WAITS,     // it waits in `function`
+    CONSEQUENCE_BUSY,      // it never ends, and is busy
+    CONSEQUENCE_LOST,      // `number` bytes were to be transferred by `function`, to or from `name`
+    CONSEQUENCE_EMPTIES,   // the file `name` or its content is lost
+    CONSEQUENCE_LACKS,     // the output `name` is missing, or as it was before
+    CONSEQUENCE_DIFFERS,   // the output `name` differs from that of the reference runs
+    CONSEQUENCE_LEAVES,    // the file `name` is left behind
+    CONSEQUENCE_SUCCEEDS,  // it ends as if nothing had happened: exit status `number`
+    CONSEQUENCES
+};
+
 extern const struct enum_names state_names, stop_names, selection_names, remark_names,
-    outcome_names, artifact_names, way_names, damage_names, basis_names, proof_names;
+    outcome_names, artifact_names, way_names, damage_names, basis_names, proof_names,
+    consequence_names;
 
 #endif

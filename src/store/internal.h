@@ -49,6 +49,9 @@ enum query {
     EACH_LINES,
     ADD_VARIABLE,
     EACH_VARIABLE,
+    ADD_CONSEQUENCE,
+    DELETE_CONSEQUENCES,
+    EACH_CONSEQUENCE,
     ADD_REMARK,
     EACH_REMARK,
     COUNT_ALL,
@@ -153,7 +156,7 @@ struct table {
 };
 extern const struct table table_campaign, table_reference, table_artifact, table_candidate,
     table_trial, table_injection, table_finding, table_recovery, table_line_coverage, table_remark,
-    table_variable;
+    table_variable, table_consequence;
 
 struct store_artifact_row {
     int64_t reference;

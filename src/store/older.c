@@ -13,13 +13,12 @@
 #include <string.h>
 
 // Versions that introduced columns: for what older ones said in sentences; for damaged trials and
-// findings that were carried over; for proofs; for findings of system libraries; for what packed
-// files hold.
-#define VERSION_WITH_FACTS     6
-#define VERSION_WITH_DAMAGE    7
-#define VERSION_WITH_PROOFS    9
-#define VERSION_WITH_LIBRARIES 10
-#define VERSION_WITH_INSIDES   11
+// findings that were carried over; for proofs; for findings of system libraries and what packed files
+// hold, with the table of consequences.
+#define VERSION_WITH_FACTS        6
+#define VERSION_WITH_DAMAGE       7
+#define VERSION_WITH_PROOFS       9
+#define VERSION_WITH_CONSEQUENCES 10
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
@@ -127,9 +126,9 @@ static const struct {
     {VERSION_WITH_DAMAGE, &table_finding, "carried_s", no_value},
     {VERSION_WITH_PROOFS, &table_candidate, "basis", no_value},
     {VERSION_WITH_PROOFS, &table_trial, "proving", "0"},
-    {VERSION_WITH_INSIDES, &table_artifact, "format", no_value},
-    {VERSION_WITH_INSIDES, &table_artifact, "decoded", "0"},
-    {VERSION_WITH_INSIDES, &table_artifact, "inside", "0"},
+    {VERSION_WITH_CONSEQUENCES, &table_artifact, "format", no_value},
+    {VERSION_WITH_CONSEQUENCES, &table_artifact, "decoded", "0"},
+    {VERSION_WITH_CONSEQUENCES, &table_artifact, "inside", "0"},
     {VERSION_WITH_PROOFS, &table_finding, "proof", no_value},
     {VERSION_WITH_PROOFS, &table_finding, "proof_tries", "0"},
     {VERSION_WITH_PROOFS, &table_finding, "proof_trial", no_value},
@@ -138,7 +137,7 @@ static const struct {
     {VERSION_WITH_PROOFS, &table_finding, "proof_caller", no_value},
     {VERSION_WITH_PROOFS, &table_finding, "proof_result", no_value},
     {VERSION_WITH_PROOFS, &table_finding, "proof_lasting", "0"},
-    {VERSION_WITH_LIBRARIES, &table_finding, "library", no_value},
+    {VERSION_WITH_CONSEQUENCES, &table_finding, "library", no_value},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 
@@ -239,6 +238,10 @@ struct error *older_add_views(struct store *store, int64_t version)
                           " function, file, line, reached);"
                           "CREATE TEMP TABLE line_coverage (id, campaign, file, lines, before,"
                           " after)"));
+    if (version < VERSION_WITH_CONSEQUENCES)
+        TRY(store_execute(store, "CREATE TEMP TABLE consequence (id, finding, kind, probable,"
+                                 " function, name, argument, number, module, offset, symbol,"
+                                 " start, file, line)"));
     if (version < VERSION_WITHOUT_SECRETS)
         TRY(add_variable_view(store));
     return version < VERSION_WITH_FACTS ? add_view(store, "remark", old_remarks) : NULL;

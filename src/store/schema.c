@@ -296,16 +296,57 @@ static const char proofs[] =
     "ALTER TABLE finding ADD COLUMN proof_result TEXT;\n"
     "ALTER TABLE finding ADD COLUMN proof_lasting INTEGER NOT NULL DEFAULT 0;\n";
 
-// Findings of system libraries.
-static const char libraries[] = "ALTER TABLE finding ADD COLUMN library TEXT;\n";
-
-// What a packed file, archive, image or database holds.
-static const char insides[] =
+// Findings of system libraries; what a packed file, archive, image or database holds; why a finding
+// breaks.
+static const char consequences[] =
+    "ALTER TABLE finding ADD COLUMN library TEXT;\n"
     "ALTER TABLE artifact ADD COLUMN format TEXT;\n" // NULL: none, or it could not be read
     "ALTER TABLE artifact ADD COLUMN decoded INTEGER NOT NULL DEFAULT 0;\n"
-    "ALTER TABLE artifact ADD COLUMN inside INTEGER NOT NULL DEFAULT 0;\n";
+    "ALTER TABLE artifact ADD COLUMN inside INTEGER NOT NULL DEFAULT 0;\n"
+    "CREATE TABLE consequence (\n"
+    "  id INTEGER PRIMARY KEY,\n"
+    "  finding INTEGER NOT NULL REFERENCES finding ON DELETE CASCADE,\n"
+    "  kind TEXT NOT NULL CHECK (kind = 'fails' OR\n"
+    "    kind = 'tested' OR\n"
+    "    kind = 'tested-late' OR\n"
+    "    kind = 'tested-sometimes' OR\n"
+    "    kind = 'errno-only' OR\n"
+    "    kind = 'compared' OR\n"
+    "    kind = 'untested' OR\n"
+    "    kind = 'ignored' OR\n"
+    "    kind = 'returned' OR\n"
+    "    kind = 'stored' OR\n"
+    "    kind = 'passed' OR\n"
+    "    kind = 'read-back' OR\n"
+    "    kind = 'reads' OR\n"
+    "    kind = 'writes' OR\n"
+    "    kind = 'accesses' OR\n"
+    "    kind = 'jumps' OR\n"
+    "    kind = 'dies' OR\n"
+    "    kind = 'heap' OR\n"
+    "    kind = 'aborts' OR\n"
+    "    kind = 'waits' OR\n"
+    "    kind = 'busy' OR\n"
+    "    kind = 'lost' OR\n"
+    "    kind = 'empties' OR\n"
+    "    kind = 'lacks' OR\n"
+    "    kind = 'differs' OR\n"
+    "    kind = 'leaves' OR\n"
+    "    kind = 'succeeds'),\n"
+    "  probable INTEGER NOT NULL CHECK (probable IN (0, 1)),\n"
+    "  function TEXT,\n"
+    "  name TEXT,\n"
+    "  argument INTEGER,\n"
+    "  number INTEGER NOT NULL,\n"
+    "  module TEXT,\n"
+    "  offset INTEGER NOT NULL,\n"
+    "  symbol TEXT,\n"
+    "  start INTEGER NOT NULL,\n"
+    "  file TEXT,\n"
+    "  line INTEGER\n"
+    ");\n"
+    "CREATE INDEX consequence_finding ON consequence (finding);\n";
 
 const char *const schema_steps[] = {tables, views,  stopped_by, measured, ways,
-                                    facts,  safety, deliberate, proofs,   libraries,
-                                    insides};
+                                    facts,  safety, deliberate, proofs,   consequences};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

@@ -272,6 +272,31 @@ struct store_finding {
     bool proof_lasting;       // later calls must fail, too
     const char *library;      // file name of the system library whose bug it is; NULL: none
 };
+// A part of the explanation of a finding, see enum consequence_kind. Members that do not belong to
+// the kind are 0 or NULL.
+struct store_consequence {
+    int64_t id, finding;
+    enum consequence_kind kind;
+    bool probable; // it was not seen, but everything that is known fits
+    const char *function;
+    const char *name;  // of a variable, a member, a stream or a file
+    unsigned argument; // from 1
+    int64_t number;
+    // Where: path, link-time address of the instruction, function, and its address
+    const char *module;
+    uint64_t offset;
+    const char *symbol;
+    uint64_t start; // of `symbol`
+    const char *file;
+    unsigned line;
+};
+_must_check_ struct error *store_add_consequence(struct store *store,
+                                                 struct store_consequence *row);
+_must_check_ struct error *store_delete_consequences(struct store *store, int64_t finding);
+// In the order in which they were added.
+_must_check_ struct error *
+store_each_consequence(struct store *store, int64_t finding,
+                       struct error *(*row)(void *, const struct store_consequence *), void *data);
 // Finds the row with this campaign and cause and raises its `trials` by one, or adds it with
 // row->trials. Sets row->id, and sets row->trials (1: it is new) and row->trial to the stored
 // values. If the row existed, its other columns stay.

@@ -168,6 +168,24 @@ static const struct column finding_columns[] = {
 };
 TABLE(finding);
 
+static const struct column consequence_columns[] = {
+    COLUMN(store_consequence, id, KIND_ID),
+    COLUMN(store_consequence, finding, KIND_INTEGER),
+    ENUM(store_consequence, kind, consequence_names),
+    COLUMN(store_consequence, probable, KIND_FLAG),
+    COLUMN(store_consequence, function, KIND_OPTIONAL_TEXT),
+    COLUMN(store_consequence, name, KIND_OPTIONAL_TEXT),
+    COLUMN(store_consequence, argument, KIND_OPTIONAL_NUMBER),
+    COLUMN(store_consequence, number, KIND_INTEGER),
+    COLUMN(store_consequence, module, KIND_OPTIONAL_TEXT),
+    COLUMN(store_consequence, offset, KIND_COUNT),
+    COLUMN(store_consequence, symbol, KIND_OPTIONAL_TEXT),
+    COLUMN(store_consequence, start, KIND_COUNT),
+    COLUMN(store_consequence, file, KIND_OPTIONAL_TEXT),
+    COLUMN(store_consequence, line, KIND_OPTIONAL_NUMBER),
+};
+TABLE(consequence);
+
 static const struct column recovery_columns[] = {
     COLUMN(store_recovery, id, KIND_ID),
     COLUMN(store_recovery, campaign, KIND_INTEGER),

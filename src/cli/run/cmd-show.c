@@ -4,7 +4,9 @@
 
 #include "base/cleanup.h"
 #include "campaign/campaign.h"
+#include "cli/run/package.h"
 #include "cli/trial-name.h"
+#include "report/campaign/bug-report.h"
 #include "report/campaign/campaign.h"
 #include "report/run/run.h"
 #include "trial/impossible-results.h"
@@ -15,16 +17,30 @@
 
 struct settings {
     const char *store;
-    bool json, all;
+    bool json, all, report;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
 static const struct option options[] = {
     {"db", 0, OPTION_FILE, "FILE", "the store of the trial's campaign (ordeal.db)", FIELD(store)},
     {"json", 0, OPTION_FLAG, NULL, "write the report as JSON", FIELD(json)},
+    {"report", 0, OPTION_FLAG, NULL,
+     "write a bug report for the maintainer of the program, in Markdown", FIELD(report)},
     {"all", 'a', OPTION_FLAG, NULL, "list every injection and rule, however many there are",
      FIELD(all)},
 };
+
+static struct error *show_bug(struct store *store, int64_t trial, const struct report_options *how)
+{
+    _cleanup_free_ char *module = NULL;
+    _cleanup_(package_deinit) struct package package = {0};
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(report_bug_module(store, trial, &module));
+    TRY(package_find(module, &package));
+    const struct report_package known = {module, package.name, package.version};
+    TRY(report_bug(store, trial, how, &known, &text));
+    return output_print(&text);
+}
 
 static struct error *show_trial(const struct settings *settings, const char *name)
 {
@@ -38,6 +54,8 @@ static struct error *show_trial(const struct settings *settings, const char *nam
     // A program or plug-in that is gone is no reason to show nothing.
     error_free(campaign_run_command(store, trial, &command));
     how.run_command = command;
+    if (settings->report)
+        return show_bug(store, trial, &how);
     TRY(settings->json ? report_trial_json(store, trial, &how, &text)
                        : report_trial_text(store, trial, &how, &text));
     return output_print(&text);
@@ -55,6 +73,10 @@ static bool names_trial(const char *text)
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct settings *settings = data;
+    if (settings->report && settings->json)
+        return error_new("--report is written for people; leave out --json");
+    if (settings->report && !names_trial(operands[0]))
+        return error_new("--report is about a finding of a campaign, such as F3");
     if (settings->store != NULL || (names_trial(operands[0]) && access(operands[0], F_OK) != 0))
         return show_trial(settings, operands[0]);
     _cleanup_(region_copy_close) struct region_copy copy = {0};
@@ -85,6 +107,7 @@ const struct command cmd_show = {
                "names. A file of that name is a journal that 'ordeal run --output' has kept.\n"
                "\n"
                "  ordeal show F3\n"
+               "  ordeal show F3 --report >report.md\n"
                "  ordeal show 17 --db tests.db\n"
                "  ordeal show journal\n",
     .options = options,

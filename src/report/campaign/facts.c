@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/shell.h"
 #include "base/utf8.h"
+#include "report/campaign/explanation.h"
 #include "report/text.h"
 #include "stats/stats.h"
 #include "store/cause.h"
@@ -139,6 +140,16 @@ static struct error *put_fingerprint(const char *cause, char **ret_text)
     return *ret_text != NULL ? NULL : error_no_memory();
 }
 
+static struct error *explain(const struct campaign_facts *facts, struct campaign_finding *finding)
+{
+    _cleanup_(consequences_deinit) struct consequences consequences = {0};
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(consequences_load(facts->store, finding->id, &consequences));
+    TRY(consequences_put(&consequences, facts->campaign.directory, &text));
+    finding->explanation = text.size != 0 ? TAKE(text.data) : NULL;
+    return NULL;
+}
+
 static struct error *add_finding(void *data, const struct store_finding *row)
 {
     struct campaign_facts *facts = data;
@@ -183,6 +194,7 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     TRY(copy(row->stack, NULL, &finding->stack));
     _cleanup_(buffer_deinit) struct buffer command = {0};
     TRY(campaign_put_command(facts, row->command, row->trial, &command));
+    TRY(explain(facts, finding));
     return copy(command.data, NULL, &finding->command);
 }
 
@@ -316,6 +328,7 @@ void campaign_facts_deinit(struct campaign_facts *facts)
         free(finding->proof_caller);
         free(finding->proof_result);
         free(finding->proof_function);
+        free(finding->explanation);
     }
     ARRAY_DEINIT(&facts->findings);
     for (size_t i = 0; i < facts->remarks.count; i++) {

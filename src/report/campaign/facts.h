@@ -63,7 +63,10 @@ struct campaign_finding {
     bool proof_lasting;
     char *library;     // as in store_finding
     char *fingerprint; // its name in all builds, programs and campaigns
+    char *explanation; // sentences: why it breaks; NULL: nothing is known
 };
+#define LONGEST_EXPLANATION 1000 // bytes of it that a report shows
+
 // Appends "caused: malloc fails with ENOMEM in thing_new, which returns NULL", or what else is
 // known about it; nothing of findings that need no proof.
 _must_check_ struct error *campaign_put_proof(const struct campaign_finding *finding,

@@ -98,6 +98,16 @@ static struct error *put_details(struct html_page *page, const struct campaign_f
     return NULL;
 }
 
+static struct error *put_explanation(struct html_page *page, const struct campaign_finding *finding)
+{
+    if (finding->explanation == NULL)
+        return NULL;
+    HTML(page, "<p class=\"place\"><span class=\"label\">Why</span> ");
+    TRY(html_text_start(page, finding->explanation, LONGEST_EXPLANATION));
+    HTML(page, "</p>\n");
+    return NULL;
+}
+
 static struct error *put_finding(struct html_page *page, size_t number,
                                  const struct campaign_finding *finding)
 {
@@ -129,6 +139,7 @@ static struct error *put_finding(struct html_page *page, size_t number,
         HTML(page, "</p>\n");
     }
     TRY(put_place(page, finding));
+    TRY(put_explanation(page, finding));
     TRY(put_proof(page, finding));
     TRY(put_command(page, "Reproduce", finding->command));
     if (finding->caution != NULL)

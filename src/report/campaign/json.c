@@ -245,6 +245,7 @@ void campaign_json_finding(struct json_builder *builder, json_t *line,
     add_optional(builder, line, "confirmed", campaign_confirmed_name(finding->confirmed));
     if (finding->carried != NULL)
         campaign_json_carried(builder, line, finding);
+    add_optional(builder, line, "explanation", finding->explanation);
     campaign_json_proof(builder, line, finding);
     json_add_string(builder, line, "command", finding->command);
     add_optional(builder, line, "caution", finding->caution);

@@ -286,6 +286,10 @@ static struct error *put_finding(struct suite *suite, const struct campaign_find
         PUT(suite, "\n");
         TRY(escape_markup(suite->text, proof.data));
     }
+    if (finding->explanation != NULL) {
+        PUT(suite, "\nwhy: ");
+        TRY(escape_markup(suite->text, finding->explanation));
+    }
     PUT(suite, "\nreproduce: ");
     TRY(escape_markup(suite->text, finding->command));
     PUT(suite, "\n");

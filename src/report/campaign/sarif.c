@@ -118,6 +118,8 @@ static struct error *add_text(struct sarif_log *log, json_t *result,
     _cleanup_(buffer_deinit) struct buffer message = {0};
     _cleanup_(buffer_deinit) struct buffer proof = {0};
     TRY(buffer_printf(&message, "%s. ", finding->title));
+    if (finding->explanation != NULL)
+        TRY(buffer_printf(&message, "%s ", finding->explanation));
     TRY(campaign_put_proof(finding, &proof));
     if (proof.size != 0)
         TRY(buffer_printf(&message, "It is %s. ", proof.data));

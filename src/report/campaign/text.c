@@ -193,6 +193,16 @@ static struct error *put_proof(struct page *page, const struct campaign_finding 
     return terminal_wrap(&page->terminal, text.data, COMMAND);
 }
 
+static struct error *put_explanation(struct page *page, const struct campaign_finding *finding)
+{
+    if (finding->explanation == NULL)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer shown = {0};
+    TRY(text_put_fit(&shown, finding->explanation, LONGEST_EXPLANATION, NULL));
+    PUT(&page->terminal, "%*s", COMMAND, "");
+    return terminal_wrap(&page->terminal, shown.data, COMMAND);
+}
+
 static struct error *put_finding(struct page *page, const struct campaign_finding *finding)
 {
     TRY(terminal_paint(&page->terminal, terminal_verdict(finding->verdict)));
@@ -225,6 +235,7 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     TRY(terminal_wrap_from(&page->terminal, title.data != NULL ? title.data : "", TITLE,
                            size > 10 ? (size_t)size + 16 : TITLE));
     TRY(put_reason(page, finding->trial));
+    TRY(put_explanation(page, finding));
     TRY(put_proof(page, finding));
     PUT(&page->terminal, "%*s", COMMAND, "");
     bool fits;

@@ -158,6 +158,7 @@ static struct error *put_head(struct page *page)
                           finding->title));
         TRY(put_line(page, "finding", text.data));
         TRY(put_line(page, "severity", severity_name(finding->severity)));
+        TRY(put_line(page, "why", finding->explanation));
     }
     if (trial->carried)
         TRY(put_carried(page, finding));
