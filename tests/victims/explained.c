@@ -35,6 +35,7 @@ static int field(void)
 {
     static struct config storage;
     config = &storage;
+    KEEP(config);
     load_config(config, "a name");
     printf("%zu\n", log_config(config));
     return 0;
