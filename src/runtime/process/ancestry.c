@@ -14,7 +14,7 @@
 
 static uint64_t index_of_process(void)
 {
-    return (uint64_t)(runtime.process->own_call - runtime.region->own_calls);
+    return (uint64_t)(runtime.process->own_call - runtime.programs->own_calls);
 }
 
 static uint64_t next_child(void)
