@@ -13,8 +13,8 @@
 #include <string.h>
 
 // Versions that introduced columns: for what older ones said in sentences; for damaged trials and
-// findings that were carried over; for proofs; for findings of system libraries and what packed files
-// hold, with the table of consequences.
+// findings that were carried over; for proofs; for findings of system libraries and what packed
+// files hold, with the table of consequences.
 #define VERSION_WITH_FACTS        6
 #define VERSION_WITH_DAMAGE       7
 #define VERSION_WITH_PROOFS       9
