@@ -57,6 +57,8 @@ static struct engine_result example(void)
         injection->line = 12;
         injection->process = 1;
         injection->signal = 15;
+        injection->stream = strdup("save at save.c:3 (victim)");
+        injection->standard_stream = 1;
         injection->seconds = 1.5;
     }
     return result;
@@ -111,6 +113,8 @@ static void test_result(void **state)
     assert_int_equal(got.observation.injections.items[1].occurrence, 2);
     assert_int_equal(got.observation.injections.items[1].signal, 15);
     assert_null(got.observation.injections.items[1].symbol);
+    assert_string_equal(got.observation.injections.items[1].stream, "save at save.c:3 (victim)");
+    assert_int_equal(got.observation.injections.items[1].standard_stream, 1);
     const struct observed_call *observed = &got.observation.observed;
     assert_true(observed->began && observed->returned && !observed->lost);
     assert_int_equal(observed->result, -3);
