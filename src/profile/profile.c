@@ -203,14 +203,16 @@ static unsigned likely_with(const struct profile *profile, const struct profile_
     return count;
 }
 
-// If many functions of a library return 0 or one of several codes, then 0 of a function that
-// returns 0 or 1 is no failure without a sign of it: 1 may be the first of the codes, or an answer.
+// If many functions of a library return 0 or a code, one of several or a negative one, then 0 of a
+// function that returns 0 or 1 is no failure without a sign of it: 1 may be the first of the codes,
+// or an answer.
 static void apply_convention(struct profile *profile)
 {
     size_t codes = 0, truths = 0;
     for (size_t i = 0; i < profile->functions.count; i++) {
         const struct profile_function *function = &profile->functions.items[i];
-        codes += likely_with(profile, function, FAILURE_CODE, FAILURE_LIKELY) > 1;
+        codes += likely_with(profile, function, FAILURE_CODE, FAILURE_LIKELY) > 1 ||
+                 likely_with(profile, function, FAILURE_NEGATIVE, FAILURE_LIKELY) > 1;
         truths += likely_with(profile, function, FAILURE_TRUTH, FAILURE_TRUTH_SIGNS) != 0;
     }
     if (codes < FEWEST_CODES || codes < 4 * truths)
