@@ -125,6 +125,21 @@ static bool only_positive_gives(const struct picture *picture)
            picture->distinct_positive == 1 && !picture->asks && !picture->compares;
 }
 
+// Whether several large codes differ in their lowest byte alone: com_err makes such tables.
+static bool in_table(const struct picture *picture, int64_t number)
+{
+    bool others = false;
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct value *result = &picture->summary->outcomes.items[i].result;
+        if (result->kind != VALUE_CONSTANT || result->number <= LARGEST_CODE)
+            continue;
+        if (result->number >> 8 != number >> 8)
+            return false;
+        others |= result->number != number;
+    }
+    return others && number > UINT16_MAX && number <= INT32_MAX;
+}
+
 static struct rating judge_zero(const struct picture *picture, const struct return_outcome *outcome)
 {
     // Beside a number that was kept, zero stands for none, also where none was found for an error.
@@ -148,8 +163,9 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return judge_truth(picture, error);
     if (only_positive_gives(picture))
         return (struct rating){70, FAILURE_TRUTH};
-    if (picture->positive && !picture->wide)
-        return (struct rating){error && !picture->narrow ? 35 : 0, FAILURE_SETS_ERRNO};
+    if (picture->positive && (!picture->wide || in_table(picture, picture->largest)))
+        return (struct rating){error && !picture->narrow && !picture->wide ? 35 : 0,
+                               FAILURE_SETS_ERRNO};
     if (error && picture->other)
         return (struct rating){picture->wide ? 80 : picture->narrow ? 25 : 55, FAILURE_SETS_ERRNO};
     bool counts = (picture->hints & HINT_MADE_COUNT) != 0 || picture->measures;
@@ -172,7 +188,8 @@ static bool has_source(const struct picture *picture, int64_t number)
 {
     int64_t code = number & 0xffff;
     bool high = number >> 24 != 0 && (number >> 16 & 0xff) == 0;
-    if (number > INT32_MAX || code == 0 || (code > LARGEST_CODE && !high))
+    if (number > INT32_MAX || code == 0 || !picture->zero ||
+        (code > LARGEST_CODE && (!high || picture->distinct_positive == 1)))
         return false;
     for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
         const struct value *result = &picture->summary->outcomes.items[i].result;
@@ -205,10 +222,12 @@ static struct rating judge_positive(const struct picture *picture,
         return (struct rating){outcome_sets_errno(outcome) && !picture->negative_sets_errno ? 40
                                                                                             : 0,
                                FAILURE_SETS_ERRNO};
-    if (number > LARGEST_CODE && !picture->wide && has_source(picture, number))
+    if (number > LARGEST_CODE && ((!picture->wide && has_source(picture, number)) ||
+                                  (picture->zero && in_table(picture, number))))
         return (struct rating){60, FAILURE_CODE};
-    if (number > LARGEST_CODE || (picture->wide && !outcome_sets_errno(outcome)) || picture->asks ||
-        picture_answers(picture))
+    bool maps = picture->other && (picture->hints & HINT_WORKS) == 0; // one number to another
+    if (number > LARGEST_CODE || maps || (picture->wide && !outcome_sets_errno(outcome)) ||
+        picture->asks || picture_answers(picture))
         return (struct rating){20, FAILURE_CODE};
     if (number == 1 && picture->distinct_positive == 1)
         return (struct rating){!picture->zero                          ? 15
