@@ -222,10 +222,11 @@ static struct rating judge_positive(const struct picture *picture,
         return (struct rating){outcome_sets_errno(outcome) && !picture->negative_sets_errno ? 40
                                                                                             : 0,
                                FAILURE_SETS_ERRNO};
-    if (number > LARGEST_CODE && ((!picture->wide && has_source(picture, number)) ||
-                                  (picture->zero && in_table(picture, number))))
-        return (struct rating){60, FAILURE_CODE};
     bool maps = picture->other && (picture->hints & HINT_WORKS) == 0; // one number to another
+    if (number > LARGEST_CODE && !maps &&
+        ((!picture->wide && has_source(picture, number)) ||
+         (picture->zero && in_table(picture, number))))
+        return (struct rating){60, FAILURE_CODE};
     if (number > LARGEST_CODE || maps || (picture->wide && !outcome_sets_errno(outcome)) ||
         picture->asks || picture_answers(picture))
         return (struct rating){20, FAILURE_CODE};
