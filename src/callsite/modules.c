@@ -261,8 +261,8 @@ static struct error *learn_import(const struct callsite_modules *modules,
     for (size_t i = 0; i < function->count; i++) {
         const struct failure *failure = &profile->failures.items[function->first + i];
         struct callsite_code facts = {.forced = failure->forced && !function->cut,
-                                      .answer =
-                                          function->pure || is_flag(profile, function, failure)};
+                                      .answer = function->pure || failure->gives ||
+                                                is_flag(profile, function, failure)};
         note_output(failure, &facts);
         if (failure->confidence >= FAILURE_LIKELY && !needs_wrong_pointer(&profile->sets, failure))
             TRY(add_failure(modules, &profile->sets, ret_import, failure, facts));

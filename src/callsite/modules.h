@@ -9,8 +9,8 @@
 // What one import can return.
 struct callsite_code {
     bool forced; // as in struct failure; and nothing about the function is unknown
-    bool answer; // it is no failure: a function that only looks and computes gives it, or it is a
-                 // sign of success
+    bool answer; // nothing to inject: a function that only looks and computes gives it, it is a
+                 // sign of success, or the outputs that come with it are not known
     // What the function stores where an argument points to when it fails like this; argument 0:
     // nothing that is known.
     uint8_t out_argument, out_width; // from 1; bytes

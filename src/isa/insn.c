@@ -73,14 +73,23 @@ static uint16_t written(const struct decoded *in)
     return mask;
 }
 
+// Whether it takes a number off the stack of the x87 unit.
+static bool pops_float(const struct decoded *in)
+{
+    ZydisMnemonic name = in->head.mnemonic;
+    return name == ZYDIS_MNEMONIC_FSTP || name == ZYDIS_MNEMONIC_FCOMIP ||
+           name == ZYDIS_MNEMONIC_FUCOMIP || name == ZYDIS_MNEMONIC_FISTP;
+}
+
 static bool writes_float(const struct decoded *in)
 {
-    for (unsigned i = 0; i < in->head.operand_count; i++) {
+    for (unsigned i = 0; i < in->head.operand_count && !pops_float(in); i++) {
         const ZydisDecodedOperand *operand = &in->operands[i];
+        ZydisRegister name = operand->reg.value; // of a register
         if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
             (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 &&
-            (operand->reg.value == ZYDIS_REGISTER_XMM0 ||
-             operand->reg.value == ZYDIS_REGISTER_YMM0))
+            (name == ZYDIS_REGISTER_XMM0 || name == ZYDIS_REGISTER_YMM0 ||
+             name == ZYDIS_REGISTER_ST0))
             return true;
     }
     return false;
@@ -592,5 +601,9 @@ bool isa_decode(const struct isa_decoder *decoder, const void *bytes, size_t siz
     if (writes_float(&in))
         ret_insn->flags |= ISA_FLOAT;
     decode_any(&in, ret_insn);
+    if (ret_insn->kind == ISA_OTHER && pops_float(&in)) {
+        ret_insn->kind = ISA_NOTHING;
+        ret_insn->flags |= ISA_FLOAT;
+    }
     return true;
 }

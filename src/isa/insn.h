@@ -87,7 +87,8 @@ enum isa_flag {
     ISA_SIGNED = 1 << 4, // a source narrower than dst is sign-extended; otherwise zero-extended
     ISA_FLAGS = 1 << 5,  // changes the condition flags
     ISA_RESULT = 1 << 6, // the flags describe the result in dst, as if it were compared with 0
-    ISA_FLOAT = 1 << 7,  // writes the register in which functions return floating-point numbers
+    ISA_FLOAT = 1 << 7,  // writes the register in which functions return floating-point numbers; of
+                         // ISA_NOTHING: drops what is there
 };
 
 struct isa_insn {    // 32 bytes: there is one for every instruction of a library

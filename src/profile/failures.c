@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "profile/names.h"
+#include "profile/picture.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,35 +15,6 @@
 #define SMALLEST_CODE   256        // smaller numbers may be characters
 #define MANY            8          // different results
 #define SMALLEST_RESULT (-1000000) // smaller numbers are unlikely to mean an error
-
-// All outcomes of a function together.
-struct picture {
-    const struct summary *summary;
-    unsigned hints;
-    bool pointer, wide, narrow;
-    bool asks, compares;     // according to its name
-    bool asks_error;         // likewise: its results are about an error that was before
-    bool releases;           // likewise: it gives something up
-    bool measures;           // likewise: its result is a size, a number of things or a position
-    bool other;              // a result that is not a constant
-    bool zero, one;          // such a constant is a result
-    bool negative, positive; // such constants are results
-    bool negative_sets_errno, zero_sets_errno;
-    bool numbers;         // error numbers as a result
-    bool negated_numbers; // such with a minus
-    unsigned distinct_positive, distinct_negative;
-    int64_t largest;
-    // Returned after a callee failed. What is returned after a failure is likely to be one.
-    bool zero_after, one_after, positive_after;
-    bool zero_refuses;               // zero is returned because an argument is NULL
-    bool zero_gives, positive_gives; // an out-parameter is filled in
-};
-
-// Whether positive results are 1, 2, 3, … without a gap: then they name things, not errors.
-static bool enumerates(const struct picture *picture)
-{
-    return picture->distinct_positive >= 4 && picture->largest == picture->distinct_positive;
-}
 
 static const char *const texts[FAILURE_REASONS] = {
     [FAILURE_SETS_ERRNO] = "sets errno",
@@ -64,103 +36,6 @@ void failures_deinit(struct failures *failures)
     ARRAY_DEINIT(&failures->items);
 }
 
-// Storing 0 does not count: programs clear errno before they try something.
-static bool sets_errno(const struct return_outcome *outcome)
-{
-    return outcome->sets_error &&
-           !(outcome->error.kind == VALUE_CONSTANT && outcome->error.number == 0);
-}
-
-static bool known_before(const struct summary *summary, size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (summary->outcomes.items[i].result.kind == VALUE_CONSTANT &&
-            summary->outcomes.items[i].result.number ==
-                summary->outcomes.items[index].result.number)
-            return true;
-    return false;
-}
-
-static void see_constant(struct picture *picture, const struct summary *summary, size_t index)
-{
-    const struct return_outcome *outcome = &summary->outcomes.items[index];
-    int64_t number = outcome->result.number;
-    bool error = sets_errno(outcome);
-    picture->zero |= number == 0;
-    picture->one |= number == 1;
-    picture->negative |= number < 0;
-    picture->positive |= number > 0;
-    picture->negative_sets_errno |= number < 0 && error;
-    picture->zero_sets_errno |= number == 0 && error;
-    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0;
-    picture->zero_after |= number == 0 && after;
-    picture->one_after |= number == 1 && after;
-    picture->positive_after |= number > 0 && after;
-    bool gives = (outcome->after & OUTCOME_GIVES) != 0;
-    picture->zero_gives |= number == 0 && gives;
-    picture->positive_gives |= number > 0 && gives;
-    picture->zero_refuses |= number == 0 && (outcome->after & OUTCOME_AFTER_NULL) != 0;
-    if (number > picture->largest)
-        picture->largest = number;
-    if (number != 0 && !known_before(summary, index))
-        ++*(number > 0 ? &picture->distinct_positive : &picture->distinct_negative);
-}
-
-// -errno is an error number, whatever errno was before. errno may be 0.
-static bool is_numbers(const struct value *result)
-{
-    return result->kind == VALUE_ERRORS || (result->kind == VALUE_ERROR && result->negative);
-}
-
-static struct picture picture_of(const struct summary *summary, unsigned hints, const char *name)
-{
-    struct picture picture = {.summary = summary,
-                              .hints = hints,
-                              .pointer = hints_say_pointer(hints),
-                              .wide = hints_say_wide(hints),
-                              .narrow = hints_say_narrow(hints),
-                              .asks = name_is_predicate(name),
-                              .compares = name_is_comparison(name),
-                              .asks_error = name_asks_error(name),
-                              .releases = name_releases(name),
-                              .measures = name_is_measure(name)};
-    for (size_t i = 0; i < summary->outcomes.count; i++) {
-        const struct return_outcome *outcome = &summary->outcomes.items[i];
-        if (outcome->result.kind == VALUE_CONSTANT)
-            see_constant(&picture, summary, i);
-        else if (is_numbers(&outcome->result))
-            *(outcome->result.negative ? &picture.negated_numbers : &picture.numbers) = true;
-        else
-            picture.other = true;
-    }
-    return picture;
-}
-
-// OUTCOME_AFTER_* of all outcomes with a result.
-static unsigned after_what(const struct picture *picture, int64_t number)
-{
-    unsigned after = 0;
-    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
-        const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
-        if (outcome->result.kind == VALUE_CONSTANT && outcome->result.number == number)
-            after |= outcome->after;
-    }
-    return after;
-}
-
-// Whether a result is returned after a failure. `only`: and never after a success.
-static bool after_failure(const struct picture *picture, int64_t number, bool only)
-{
-    unsigned after = after_what(picture, number);
-    return (after & OUTCOME_AFTER_FAILURE) != 0 && (!only || (after & OUTCOME_AFTER_SUCCESS) == 0);
-}
-
-// Whether an error was reported before this result was returned.
-static bool reported(const struct picture *picture, int64_t number)
-{
-    return (after_what(picture, number) & OUTCOME_AFTER_REPORT) != 0;
-}
-
 struct rating {
     unsigned confidence; // 0: a success
     enum failure_reason reason;
@@ -170,11 +45,13 @@ static struct rating judge_negative(const struct picture *picture,
                                     const struct return_outcome *outcome)
 {
     bool small = outcome->result.number >= SMALLEST_RESULT;
+    if (picture_is_end(picture, outcome->result.number))
+        return (struct rating){40, FAILURE_NEGATIVE};
     // If -1 sets errno and there are many other results, then the other negative ones are answers.
     if (picture->distinct_positive >= MANY && picture->negative_sets_errno &&
         outcome->result.number != -1)
         return (struct rating){30, FAILURE_NEGATIVE};
-    if (sets_errno(outcome))
+    if (outcome_sets_errno(outcome))
         return (struct rating){picture->pointer && outcome->result.number != -1 ? 70 : 95,
                                FAILURE_SETS_ERRNO};
     if (picture->pointer && picture->other &&
@@ -197,14 +74,14 @@ static struct rating judge_negative(const struct picture *picture,
 // For a function that returns 0 or 1: whether 1 means failure.
 static bool one_fails(const struct picture *picture)
 {
-    unsigned after = after_what(picture, 1);
+    unsigned after = picture_after(picture, 1);
     bool succeeds = (after & OUTCOME_AFTER_SUCCESS) != 0;
     bool question = picture->asks || picture->compares;
     if (picture->positive_gives && !picture->zero_gives)
         return false;
-    if (reported(picture, 1) != reported(picture, 0))
-        return reported(picture, 1) && !(succeeds && (after & OUTCOME_AFTER_SILENCE) != 0) &&
-               !question;
+    if (picture_reported(picture, 1) != picture_reported(picture, 0))
+        return picture_reported(picture, 1) &&
+               !(succeeds && (after & OUTCOME_AFTER_SILENCE) != 0) && !question;
     if (question || picture->zero_after)
         return false;
     if (picture->zero_gives && !picture->positive_gives)
@@ -235,8 +112,8 @@ static bool fails_beside_negative(const struct picture *picture)
 {
     return picture->negative && picture->distinct_negative <= 2 && picture->one &&
            picture->distinct_positive == 1 && !picture->asks && !picture->compares &&
-           !picture->one_after && !reported(picture, 1) &&
-           (after_failure(picture, 0, true) || reported(picture, 0));
+           !picture->one_after && !picture_reported(picture, 1) &&
+           (picture_after_failure(picture, 0, true) || picture_reported(picture, 0));
 }
 
 // Whether there is one positive result, and an out-parameter is filled in with it alone: then it is
@@ -248,17 +125,34 @@ static bool only_positive_gives(const struct picture *picture)
            picture->distinct_positive == 1 && !picture->asks && !picture->compares;
 }
 
+// Whether several large codes differ in their lowest byte alone: com_err makes such tables.
+static bool in_table(const struct picture *picture, int64_t number)
+{
+    bool others = false;
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct value *result = &picture->summary->outcomes.items[i].result;
+        if (result->kind != VALUE_CONSTANT || result->number <= LARGEST_CODE)
+            continue;
+        if (result->number >> 8 != number >> 8)
+            return false;
+        others |= result->number != number;
+    }
+    return others && number > UINT16_MAX && number <= INT32_MAX;
+}
+
 static struct rating judge_zero(const struct picture *picture, const struct return_outcome *outcome)
 {
     // Beside a number that was kept, zero stands for none, also where none was found for an error.
     bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0 &&
-                 after_failure(picture, 0, picture->narrow && picture->summary->kept);
+                 picture_after_failure(picture, 0, picture->narrow && picture->summary->kept);
     bool asks = picture->asks && !picture->wide; // with a pointer as the answer, it is a lookup
-    bool error = sets_errno(outcome);
+    bool error = outcome_sets_errno(outcome);
     if (picture->asks_error) // there was none
         return (struct rating){20, FAILURE_NULL};
     if (picture->releases && picture->other && !picture->narrow) // nothing is left
         return (struct rating){20, FAILURE_NULL};
+    if (picture_zero_is_end(picture))
+        return (struct rating){40, FAILURE_NULL};
     if (picture->pointer && picture->other)
         return (struct rating){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
     if (fails_beside_negative(picture))
@@ -269,20 +163,21 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return judge_truth(picture, error);
     if (only_positive_gives(picture))
         return (struct rating){70, FAILURE_TRUTH};
-    if (picture->positive && !picture->wide)
-        return (struct rating){error && !picture->narrow ? 35 : 0, FAILURE_SETS_ERRNO};
+    if (picture->positive && (!picture->wide || in_table(picture, picture->largest)))
+        return (struct rating){error && !picture->narrow && !picture->wide ? 35 : 0,
+                               FAILURE_SETS_ERRNO};
     if (error && picture->other)
         return (struct rating){picture->wide ? 80 : picture->narrow ? 25 : 55, FAILURE_SETS_ERRNO};
     bool counts = (picture->hints & HINT_MADE_COUNT) != 0 || picture->measures;
-    if (picture->other && !picture->positive && !after && counts && !reported(picture, 0))
+    if (picture->other && !picture->positive && !after && counts && !picture_reported(picture, 0))
         return (struct rating){30, FAILURE_NULL}; // what is counted may be none
     if (picture->other && !picture->positive)
-        return (struct rating){asks                   ? 20
-                               : picture->wide        ? 62
-                               : after                ? 60
-                               : picture->narrow      ? 20
-                               : reported(picture, 0) ? 60
-                                                      : 45,
+        return (struct rating){asks                           ? 20
+                               : picture->wide                ? 62
+                               : after                        ? 60
+                               : picture->narrow              ? 20
+                               : picture_reported(picture, 0) ? 60
+                                                              : 45,
                                FAILURE_NULL};
     return (struct rating){0, FAILURE_NULL};
 }
@@ -293,7 +188,8 @@ static bool has_source(const struct picture *picture, int64_t number)
 {
     int64_t code = number & 0xffff;
     bool high = number >> 24 != 0 && (number >> 16 & 0xff) == 0;
-    if (number > INT32_MAX || code == 0 || (code > LARGEST_CODE && !high))
+    if (number > INT32_MAX || code == 0 || !picture->zero ||
+        (code > LARGEST_CODE && (!high || picture->distinct_positive == 1)))
         return false;
     for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
         const struct value *result = &picture->summary->outcomes.items[i].result;
@@ -316,18 +212,23 @@ static struct rating judge_positive(const struct picture *picture,
         return (struct rating){0, FAILURE_CODE};
     if (picture->negative && !picture->other && !picture->zero_after && !picture->compares &&
         !picture->asks &&
-        after_failure(picture, number, number == 1 || picture->distinct_positive > 2))
+        picture_after_failure(picture, number, number == 1 || picture->distinct_positive > 2))
         return (struct rating){60, FAILURE_CODE};
     bool wide = (picture->hints & (HINT_WIDE | HINT_MADE_WIDE)) != 0;
     if (picture->negative && picture->zero && !wide && number >= SMALLEST_CODE &&
         number <= LARGEST_CODE)
         return (struct rating){55, FAILURE_CODE};
     if (picture->negative)
-        return (struct rating){sets_errno(outcome) && !picture->negative_sets_errno ? 40 : 0,
+        return (struct rating){outcome_sets_errno(outcome) && !picture->negative_sets_errno ? 40
+                                                                                            : 0,
                                FAILURE_SETS_ERRNO};
-    if (number > LARGEST_CODE && !picture->wide && has_source(picture, number))
+    bool maps = picture->other && (picture->hints & HINT_WORKS) == 0; // one number to another
+    if (number > LARGEST_CODE && !maps &&
+        ((!picture->wide && has_source(picture, number)) ||
+         (picture->zero && in_table(picture, number))))
         return (struct rating){60, FAILURE_CODE};
-    if (number > LARGEST_CODE || (picture->wide && !sets_errno(outcome)) || picture->asks)
+    if (number > LARGEST_CODE || maps || (picture->wide && !outcome_sets_errno(outcome)) ||
+        picture->asks || picture_answers(picture))
         return (struct rating){20, FAILURE_CODE};
     if (number == 1 && picture->distinct_positive == 1)
         return (struct rating){!picture->zero                          ? 15
@@ -338,11 +239,11 @@ static struct rating judge_positive(const struct picture *picture,
         return (struct rating){30, FAILURE_CODE};
     // Without zero there is no success beside a code. A number that stands in for one that could
     // not be found out is a success, too.
-    if (!picture->zero && picture->distinct_positive == 1)
+    if (!picture->zero && (picture->distinct_positive == 1 || picture->distinct_positive >= MANY))
         return (struct rating){45, FAILURE_CODE};
-    if (sets_errno(outcome) && !picture->zero_sets_errno)
+    if (outcome_sets_errno(outcome) && !picture->zero_sets_errno)
         return (struct rating){65, FAILURE_SETS_ERRNO};
-    if (enumerates(picture))
+    if (picture_enumerates(picture))
         return (struct rating){picture->positive_after && !picture->zero_after ? 60 : 40,
                                FAILURE_CODE};
     if (number == 1)
@@ -376,17 +277,19 @@ static unsigned rate_numbers(const struct picture *picture, const struct return_
 static struct rating judge(const struct picture *picture, const struct return_outcome *outcome)
 {
     struct rating rating = {0};
-    if (is_numbers(&outcome->result))
+    if (value_is_numbers(&outcome->result))
         rating = (struct rating){rate_numbers(picture, outcome), FAILURE_ERROR_NUMBERS};
     else if (outcome->result.kind != VALUE_CONSTANT)
         return rating;
+    else if (picture->pair) // the first word alone says nothing
+        rating = (struct rating){20, FAILURE_ALONE};
     else if (outcome->result.number < 0)
         rating = judge_negative(picture, outcome);
     else if (outcome->result.number == 0)
         rating = judge_zero(picture, outcome);
     else
         rating = judge_positive(picture, outcome);
-    rating.confidence = doubt(picture->hints, sets_errno(outcome), rating.confidence);
+    rating.confidence = doubt(picture->hints, outcome_sets_errno(outcome), rating.confidence);
     return rating;
 }
 
@@ -430,14 +333,14 @@ static struct error *add(struct failures *failures, const struct picture *pictur
                          const struct return_outcome *outcome, struct rating rating)
 {
     unsigned after = outcome->result.kind == VALUE_CONSTANT
-                         ? after_what(picture, outcome->result.number)
+                         ? picture_after(picture, outcome->result.number)
                          : outcome->after;
     struct failure *added = ARRAY_ADD(&failures->items);
     if (added == NULL)
         return error_no_memory();
     *added =
         (struct failure){.result = outcome->result,
-                         .sets_error = sets_errno(outcome),
+                         .sets_error = outcome_sets_errno(outcome),
                          .error = outcome->error,
                          .effect_count = cleans_up(outcome) ? 0 : outcome->effect_count,
                          .evidence = outcome->evidence,
@@ -451,6 +354,29 @@ static struct error *add(struct failures *failures, const struct picture *pictur
     for (unsigned i = 0; i < added->effect_count; i++)
         added->effects[i] = outcome->effects[i];
     return NULL;
+}
+
+static bool sets_output(const struct failure *failure)
+{
+    for (unsigned i = 0; i < failure->effect_count; i++)
+        if (failure->effects[i].kind == EFFECT_ARGUMENT && failure->effects[i].argument > 0 &&
+            failure->effects[i].where == 0)
+            return true;
+    return false;
+}
+
+// A function that fills in an out-parameter with what it has although it failed, as sqlite3_open()
+// does, is taken to do so with every failure of which nothing else is known.
+static void mark_outputs(const struct picture *picture, struct failures *failures)
+{
+    bool gives = false;
+    for (size_t i = 0; i < failures->items.count; i++) {
+        const struct failure *failure = &failures->items.items[i];
+        gives |= failure->confidence >= FAILURE_LIKELY && failure->result.kind == VALUE_CONSTANT &&
+                 (picture_after(picture, failure->result.number) & OUTCOME_GIVES) != 0;
+    }
+    for (size_t i = 0; i < failures->items.count; i++)
+        failures->items.items[i].gives = gives && !sets_output(&failures->items.items[i]);
 }
 
 static struct error *fill(const struct summary *summary, unsigned hints, const char *name,
@@ -475,6 +401,9 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
         failures->cut |=
             summary->kept && rating.confidence >= FAILURE_LIKELY && rating.reason == FAILURE_CODE;
     }
+    mark_outputs(&picture, failures);
+    if (picture.pair && failures->items.count != 0)
+        failures->unknown = "it returns a structure of two words";
     if (!likely && summary->through_pointer && (hints & (HINT_MADE | HINT_USED)) != 0 &&
         !picture.asks && !picture.compares)
         failures->unknown = "it returns what a function returns that is called through a pointer";

@@ -38,6 +38,7 @@ struct failure {
     uint8_t reason;     // enum failure_reason
     bool forced;        // it takes nothing but the failure of functions of the system
     bool alone;         // no callee failed before, and nothing was reported
+    bool gives;         // an out-parameter may be filled in, with what is not known
 };
 
 struct failures {

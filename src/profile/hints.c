@@ -73,6 +73,27 @@ static void follow_block(struct following *following, uint32_t number, uint32_t 
                      depth - 1);
 }
 
+#define SECOND    1 // rdx
+#define MOST_NEAR 6 // instructions
+
+// Whether the block behind a call uses the second half of the result.
+static bool uses_second(const struct flow_image *image, const struct flow_block *block)
+{
+    for (uint32_t i = 0; i < block->count && i < MOST_NEAR; i++) {
+        const struct isa_insn *insn = &image->insns.items[block->first + i];
+        bool writes = (insn->writes >> SECOND & 1) != 0;
+        bool source = insn->src == SECOND && insn->kind != ISA_OTHER && insn->kind != ISA_CONSTANT;
+        bool memory =
+            (insn->flags & ISA_MEMORY) != 0 && (insn->base == SECOND || insn->index == SECOND);
+        if (source || memory ||
+            (insn->dst == SECOND && (insn->kind == ISA_COMPARE || insn->kind == ISA_TEST)))
+            return true;
+        if (writes || insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT)
+            return false;
+    }
+    return false;
+}
+
 void hints_from_calls(const struct flow_image *image, uint32_t *functions, uint32_t *imports)
 {
     for (size_t i = 0; i < image->blocks.count; i++) {
@@ -82,10 +103,12 @@ void hints_from_calls(const struct flow_image *image, uint32_t *functions, uint3
         uint32_t *hints = flow_callee_is_import(block->callee)
                               ? &imports[flow_callee_import(block->callee)]
                               : &functions[image->functions.items[block->callee].owner];
+        const uint32_t next = image->edges.items[block->edges_out].block;
+        if (uses_second(image, &image->blocks.items[next]))
+            *hints |= HINT_SECOND_USED;
         struct following following = {.image = image};
         if ((*hints & HINT_DEREFERENCED) == 0 || (*hints & HINT_CALLED_OFTEN) == 0)
-            follow_block(&following, image->edges.items[block->edges_out].block, 1u << ISA_RETURN,
-                         MOST_BLOCKS);
+            follow_block(&following, next, 1u << ISA_RETURN, MOST_BLOCKS);
         *hints |= following.hints;
         if (!following.returned)
             *hints |= (*hints & HINT_CALLED_TWICE) != 0 ? HINT_CALLED_OFTEN
@@ -120,6 +143,25 @@ static unsigned made_by(const struct isa_insn *insn)
     }
 }
 
+// HINT_MADE_COUNT if a difference is what an instruction selects, or not: a > b ? a - b : 0.
+static unsigned selects_difference(const struct flow_image *image, const struct flow_block *block,
+                                   uint32_t index)
+{
+    const struct isa_insn *select = &image->insns.items[block->first + index];
+    if (select->kind != ISA_SELECT)
+        return 0;
+    uint32_t left = 1u << ISA_RETURN;
+    left |= select->src < ISA_REGISTERS ? 1u << select->src : 0;
+    while (left != 0 && index-- > 0) {
+        const struct isa_insn *insn = &image->insns.items[block->first + index];
+        if ((insn->writes & left) != 0 &&
+            (insn->kind == ISA_SUBTRACT || insn->kind == ISA_SUBTRACT_MEMORY))
+            return HINT_MADE_COUNT;
+        left &= ~(uint32_t)insn->writes;
+    }
+    return 0;
+}
+
 // What happened to a value between where it is made and the end of the function.
 enum touched { UNTOUCHED, LOOKED_AT, PUT_ELSEWHERE };
 
@@ -139,6 +181,7 @@ struct making {
     bool fresh;     // new memory is returned, and was only looked at
     bool kept;      // new memory is in the return register, but was stored elsewhere, too
     bool constant;  // a constant is returned
+    bool floats;    // the last that a path does is to write the register of floating-point numbers
     uint32_t seen[MOST_BACK];
     uint8_t seen_touched[MOST_BACK];
     unsigned seen_count;
@@ -154,7 +197,8 @@ static unsigned from_callee(struct making *making, uint32_t callee, unsigned pas
     if ((hints & HINT_STOPS) != 0)
         return 0;
     if (touched == UNTOUCHED)
-        making->hints |= hints & HINT_FLOAT;
+        making->hints |= (hints & HINT_FLOAT) |
+                         (hints_say_pair(hints) ? HINT_SECOND_USED | HINT_SECOND_MADE : 0);
     if (hints_say_void(hints) || (hints & HINT_NEVER_USED) != 0) {
         making->nothing = true;
         return 0;
@@ -264,18 +308,21 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
     for (uint32_t i = block->count; i-- > 0;) {
         const struct isa_insn *insn = &image->insns.items[block->first + i];
         // A vector that is not stored afterwards is the result.
-        stored |= insn->kind == ISA_STORE && insn->src == ISA_NONE;
-        floating |= (insn->flags & ISA_FLOAT) != 0 && !stored;
+        bool floats = (insn->flags & ISA_FLOAT) != 0;
+        stored |=
+            insn->kind == ISA_NOTHING ? floats : insn->kind == ISA_STORE && insn->src == ISA_NONE;
+        floating |= floats && !stored;
         if ((insn->writes >> ISA_RETURN & 1) != 0 || insn->kind == ISA_SYSCALL) {
             making->constant |= insn->kind == ISA_CONSTANT && touched == UNTOUCHED && !floating;
             bool call = insn->kind == ISA_SYSCALL;
             bool result =
                 call ? making->tiny && !wakes(image, block, i) : (insn->flags & ISA_THREAD) == 0;
             if (result)
-                making->hints |= (call ? 0 : made_by(insn)) |
+                making->hints |= (call ? 0 : made_by(insn) | selects_difference(image, block, i)) |
                                  (touched != UNTOUCHED && !call ? HINT_LEFTOVER : HINT_MADE);
             making->own |= result && touched == UNTOUCHED;
             making->hints |= floating ? HINT_FLOAT : 0;
+            making->floats |= floating && block->end == FLOW_RETURNS;
             making->never |=
                 touched != UNTOUCHED && insn->kind == ISA_LOAD && is_called(image, block);
             return;
@@ -289,6 +336,7 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
     }
     making->never |= number == making->entry;
     making->hints |= floating ? HINT_FLOAT : 0;
+    making->floats |= floating && block->end == FLOW_RETURNS;
     for (uint32_t i = 0; i < block->in_count; i++) {
         const struct flow_edge *edge = &image->edges.items[block->edges_in + i];
         const struct flow_block *other = &image->blocks.items[edge->block];
@@ -319,6 +367,20 @@ static unsigned acts(const struct flow_image *image, const struct flow_block *bl
         if (stores_outside(insn) || insn->kind == ISA_SYSCALL)
             return HINT_ACTS;
     }
+    return 0;
+}
+
+// HINT_SECOND_MADE, if the block changes the register of the second half of a result.
+static unsigned makes_second(const struct making *making, const struct flow_block *block)
+{
+    bool calls = block->end == FLOW_CALLS || block->end == FLOW_TAIL;
+    if (calls && (block->callee == FLOW_NONE || flow_callee_is_import(block->callee)))
+        return HINT_SECOND_MADE;
+    if (calls && (making->callee_hints(making->data, block->callee) & HINT_SECOND_MADE) != 0)
+        return HINT_SECOND_MADE;
+    for (uint32_t i = 0; i < block->count; i++)
+        if ((making->image->insns.items[block->first + i].writes >> SECOND & 1) != 0)
+            return HINT_SECOND_MADE;
     return 0;
 }
 
@@ -357,6 +419,8 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
                 making.hints |= acts(image, block);
             if ((making.hints & HINT_WORKS) == 0)
                 making.hints |= works(&making, block);
+            if ((making.hints & HINT_SECOND_MADE) == 0)
+                making.hints |= makes_second(&making, block);
             if (block->end == FLOW_TAIL)
                 making.hints |=
                     from_callee(&making, block->callee, HINT_MADE | HINT_PASSED, UNTOUCHED);
@@ -374,10 +438,10 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
         making.hints |= HINT_MADE | HINT_PASSED;
     // A function with a result has one on every path. What callees left behind is none.
     if (making.never || (making.nothing && !making.own))
-        making.hints &= HINT_ACTS | HINT_WORKS;
+        making.hints &= HINT_ACTS | HINT_WORKS | HINT_SECOND_MADE;
     if (making.own)
         making.hints &= ~(unsigned)HINT_PASSED;
-    if (making.constant)
+    if (making.constant && !making.floats)
         making.hints &= ~(unsigned)HINT_FLOAT;
     // A function that does nothing else must have a result.
     if ((making.hints & (HINT_ACTS | HINT_LEFTOVER)) == HINT_LEFTOVER)

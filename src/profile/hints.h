@@ -30,9 +30,14 @@ enum hint {
     HINT_MADE_COUNT = 1 << 21,   // a difference is put into it
     HINT_FLOAT = 1 << 20,        // a floating-point number is put into its result
     HINT_NEVER_USED = 1 << 22,   // of a callee: its name says that nobody looks at its result
-    HINT_WORKS = 1 << 23, // the function, or what it calls, stores outside of its frame, asks the
-                          // system, or is not known. Others only look and compute.
+    HINT_WORKS = 1 << 23,  // the function, or what it calls, stores outside of its frame, asks the
+                           // system, or is not known. Others only look and compute.
+    HINT_KEYED = 31 << 24, // it looks at an argument behind the first; HINT_KEY() of which
+    HINT_SECOND_USED = 1 << 29, // a caller uses the register that holds the second half of a result
+    HINT_SECOND_MADE = 1 << 30, // the function changes that register
 };
+#define HINT_KEY(argument) (1u << (23 + (argument))) // 1 to 5
+#define HINT_CHANGES       (1u << 31) // it stores elsewhere than in its frame and out-parameters
 
 // Adds hints from all calls in an image, to the functions (by owner) and imports that are called.
 void hints_from_calls(const struct flow_image *image, uint32_t *functions, uint32_t *imports);
@@ -41,6 +46,10 @@ void hints_from_calls(const struct flow_image *image, uint32_t *functions, uint3
 // `callee_hints` returns the hints of a callee.
 unsigned hints_from_body(const struct flow_image *image, uint32_t function,
                          unsigned (*callee_hints)(void *data, uint32_t callee), void *data);
+
+// HINT_KEY() of the arguments that a function looks at, and HINT_CHANGES.
+unsigned hints_from_arguments(const struct flow_image *image, uint32_t function,
+                              unsigned (*callee_hints)(void *data, uint32_t callee), void *data);
 
 // Whether new memory that a function gets is stored somewhere or passed to a callee. Then it need
 // not be what the function returns.
@@ -62,6 +71,14 @@ static inline bool hints_say_narrow(unsigned hints)
 {
     return (hints & (HINT_NARROW | HINT_MADE_NARROW)) != 0 &&
            (hints & (HINT_WIDE | HINT_MADE_WIDE | HINT_DEREFERENCED)) == 0;
+}
+
+// The result is a structure of two words. A callee that leaves the register alone returns none: the
+// compiler may keep a value there across the call.
+static inline bool hints_say_pair(unsigned hints)
+{
+    const unsigned both = HINT_SECOND_USED | HINT_SECOND_MADE;
+    return (hints & both) == both;
 }
 
 // Neither the function nor its callers know of a result, so the return register holds a leftover.

@@ -206,6 +206,13 @@ static void find_functions(struct module *module)
             module->image->functions.items[function].start != export->address)
             continue;
         export->function = export->indirect ? resolved_function(module->image, function) : function;
+        struct flow_function *chosen = export->indirect && export->function != FLOW_NONE
+                                           ? &module->image->functions.items[export->function]
+                                           : NULL;
+        if (chosen != NULL && chosen->name == NULL) { // what a resolver chooses has no name itself
+            chosen->name = export->name;
+            chosen->name_size = (uint32_t)strlen(export->name);
+        }
     }
 }
 

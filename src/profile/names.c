@@ -104,6 +104,38 @@ bool name_is_measure(const char *name)
     return strstr(name, "num_") != NULL;
 }
 
+bool name_tells_kind(const char *name)
+{
+    static const char *const words[] = {"type", "kind", "class", "state", "mode", "version"};
+    static const char *const acts[] = {"set", "check", "add", "register"};
+    size_t size = strlen(name);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t word = strlen(words[i]);
+        if (size > word && strcasecmp(name + size - word, words[i]) == 0 &&
+            (name[size - word - 1] == '_' || isupper((unsigned char)name[size - word])))
+            return !has_any_word(name, acts, sizeof acts / sizeof *acts);
+    }
+    return false;
+}
+
+bool name_iterates(const char *name)
+{
+    static const char *const acts[] = {"add", "insert", "append", "set"};
+    return has_word(name, "next") && !has_any_word(name, acts, sizeof acts / sizeof *acts);
+}
+
+bool name_allows_result(const char *name, int64_t number)
+{
+    static const struct {
+        const char *name;
+        int64_t number;
+    } rows[] = {{"pthread_barrier_wait", -1}, {"pthread_barrier_wait", 0}, {"time", -1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].number == number && strcmp(name, rows[i].name) == 0)
+            return true;
+    return false;
+}
+
 bool name_never_fails(const char *name)
 {
     static const char *const names[] = {"basename",    "dcgettext", "dcngettext", "dgettext",

@@ -4,6 +4,7 @@
 #define ORDEAL_PROFILE_NAMES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 // It answers a question (is_valid), or compares two things (strcmp).
 bool name_is_predicate(const char *name);
@@ -16,6 +17,13 @@ bool name_asks_error(const char *name);
 bool name_releases(const char *name);
 // Its result is a size, a number of things or a position: json_array_size, ftell.
 bool name_is_measure(const char *name);
+// Its result is a kind, a state or a version of something: uv_handle_get_type.
+bool name_tells_kind(const char *name);
+// It goes on to the next of something: uv_fs_scandir_next.
+bool name_iterates(const char *name);
+// Whether a result of a function of the C library is documented and no failure: one of the threads
+// gets -1 from pthread_barrier_wait(), and time() returns -1 for a wrong pointer only.
+bool name_allows_result(const char *name, int64_t number);
 // A function of the C library that has no result for failure, as the standards define it: POSIX
 // says "no errors are defined" and that the result is always a string, or that NULL tells of no
 // error.

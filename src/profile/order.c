@@ -148,16 +148,16 @@ static unsigned callee_hints(void *data, uint32_t callee)
     const struct flow_image *image = asking->set->modules.items[asking->module].image;
     if (flow_callee_is_import(callee) &&
         name_is_never_used(image->imports.items[flow_callee_import(callee)].name))
-        return HINT_NEVER_USED | HINT_WORKS;
+        return HINT_NEVER_USED | HINT_WORKS | HINT_KEYED;
     struct error *error = module_node(asking->set, asking->module, callee, &node);
     error_free(error);
     if (error != NULL || node.function == FLOW_NONE)
-        return HINT_MADE | HINT_WORKS;
+        return HINT_MADE | HINT_WORKS | HINT_KEYED;
     const struct module *module = &asking->set->modules.items[node.module];
     bool done = module->states[node.function] == STATE_DONE;
     unsigned hints = done ? module->hints[node.function] |
                                 allocates(asking->set, &module->summaries[node.function])
-                          : HINT_MADE | HINT_WORKS;
+                          : HINT_MADE | HINT_WORKS | HINT_KEYED;
     return hints | ignored(asking->set, asking->module, callee);
 }
 
@@ -231,7 +231,14 @@ static void mark_failures(struct module *module, uint32_t number)
     char name[64] = "";
     if (function->name != NULL && function->name_size < sizeof name)
         memcpy(name, function->name, function->name_size);
-    failures_mark(&module->summaries[number], module->hints[number], name);
+    struct summary *summary = &module->summaries[number];
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        struct return_outcome *outcome = &summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT &&
+            name_allows_result(name, outcome->result.number))
+            *outcome = (struct return_outcome){.result = {.kind = VALUE_OTHER}};
+    }
+    failures_mark(summary, module->hints[number], name);
 }
 
 static struct error *search(struct profile_set *set, struct node node)
@@ -252,7 +259,8 @@ static struct error *search(struct profile_set *set, struct node node)
     module->summaries[node.function] = found;
     TRY(error);
     module->hints[node.function] |=
-        hints_from_body(module->image, node.function, callee_hints, &asking);
+        hints_from_body(module->image, node.function, callee_hints, &asking) |
+        hints_from_arguments(module->image, node.function, callee_hints, &asking);
     if (!module->image->functions.items[node.function].returns)
         module->hints[node.function] |= HINT_STOPS;
     module->states[node.function] = STATE_DONE;

@@ -191,6 +191,7 @@ static struct error *add_function(void *data, const struct profile_export *expor
 
 #define FEWEST_CODES 8 // functions that return codes, for it to be a convention
 #define UNDECIDED    45
+#define IN_TABLE     60
 
 static unsigned likely_with(const struct profile *profile, const struct profile_function *function,
                             enum failure_reason reason, unsigned confidence)
@@ -203,14 +204,61 @@ static unsigned likely_with(const struct profile *profile, const struct profile_
     return count;
 }
 
-// If many functions of a library return 0 or one of several codes, then 0 of a function that
-// returns 0 or 1 is no failure without a sign of it: 1 may be the first of the codes, or an answer.
+#define TABLES 8 // of error codes that a library may have
+
+struct table {
+    int64_t base; // all but the lowest byte of its codes
+    size_t functions;
+};
+
+// The table of error codes, as com_err makes them, that a failure belongs to; or NULL.
+static struct table *table_of(struct table *tables, const struct failure *failure)
+{
+    const struct value *result = &failure->result;
+    if (result->kind != VALUE_CONSTANT || failure->reason != FAILURE_CODE ||
+        result->number <= UINT16_MAX || result->number > INT32_MAX)
+        return NULL;
+    for (size_t i = 0; i < TABLES; i++)
+        if (tables[i].base == 0 || tables[i].base == result->number >> 8) {
+            tables[i].base = result->number >> 8;
+            return &tables[i];
+        }
+    return NULL;
+}
+
+// A large number is an error code if many functions return numbers of the same table.
+static void apply_tables(struct profile *profile)
+{
+    struct table tables[TABLES] = {0};
+    for (size_t i = 0; i < profile->functions.count; i++) {
+        const struct profile_function *function = &profile->functions.items[i];
+        const struct table *last = NULL;
+        for (uint32_t k = 0; k < function->count; k++) {
+            struct table *table = table_of(tables, &profile->failures.items[function->first + k]);
+            if (table != NULL && table != last)
+                table->functions++;
+            last = table;
+        }
+    }
+    for (size_t i = 0; i < profile->failures.count; i++) {
+        struct failure *failure = &profile->failures.items[i];
+        const struct table *table = table_of(tables, failure);
+        if (table != NULL && table->functions >= FEWEST_CODES &&
+            failure->confidence < FAILURE_LIKELY)
+            failure->confidence = IN_TABLE;
+    }
+}
+
+// If many functions of a library return 0 or a code, one of several or a negative one, then 0 of a
+// function that returns 0 or 1 is no failure without a sign of it: 1 may be the first of the codes,
+// or an answer.
 static void apply_convention(struct profile *profile)
 {
     size_t codes = 0, truths = 0;
     for (size_t i = 0; i < profile->functions.count; i++) {
         const struct profile_function *function = &profile->functions.items[i];
-        codes += likely_with(profile, function, FAILURE_CODE, FAILURE_LIKELY) > 1;
+        codes += likely_with(profile, function, FAILURE_CODE, FAILURE_LIKELY) > 1 ||
+                 likely_with(profile, function, FAILURE_NEGATIVE, FAILURE_LIKELY) > 1;
         truths += likely_with(profile, function, FAILURE_TRUTH, FAILURE_TRUTH_SIGNS) != 0;
     }
     if (codes < FEWEST_CODES || codes < 4 * truths)
@@ -293,6 +341,7 @@ static struct error *fill(struct profile_set *set, size_t module, struct profile
     TRY(profile_add_text(profile, facts->soname, &profile->soname));
     TRY(profile_add_text(profile, facts->build_id, &profile->build_id));
     TRY(profile_each_export(set, module, add_function, &making));
+    apply_tables(profile);
     apply_convention(profile);
     return add_variables(profile, image);
 }

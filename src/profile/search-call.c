@@ -279,6 +279,8 @@ struct error *search_apply_outcome_when(struct search *search, const struct sear
             return NULL;
         search_state_set_error(search, &next, number);
     }
+    if (tracked_in(&state->result, place_register(ISA_RETURN)))
+        next.taken = !search->computed;
     if (!tracked_in(&state->result, place_error()))
         pass(search, &next.result, value);
     if (value.kind == VALUE_ERROR) // only results are followed to errno
@@ -466,6 +468,7 @@ struct error *search_apply_targets(struct search *search, const struct search_st
     for (size_t i = 0; i < count; i++) {
         const struct summary *callee =
             search->context->callee(search->context->data, targets[i].callee);
+        search->computed = callee != NULL && callee->computed;
         for (size_t k = 0; callee != NULL && k < callee->outcomes.count; k++)
             TRY(search_apply_outcome(search, state, &callee->outcomes.items[k], at));
     }
@@ -533,6 +536,7 @@ struct error *search_step_call(struct search *search, struct search_state *state
     search->primitive = search->context->primitive != NULL &&
                         search->context->primitive(search->context->data, block->callee);
     search->fails_forced = fails_forced(search, state, callee);
+    search->computed = callee->computed;
     search_note_pointer(search, state, block, callee);
     if (effect != NULL)
         return search_apply_outcome(search, state, effect, at);

@@ -45,6 +45,8 @@ struct search_state {
     uint8_t known_count, pending_count, effect_count;
     bool at_entry;         // the function's beginning is reached
     bool narrowed;         // the errors are only these because of the value of an argument
+    bool taken;            // the result was read from memory, as it is there or with an offset
+    uint8_t flags_hold;    // enum isa_condition: holds for the flags at the beginning of the block
     uint32_t result_block; // where the result became known, or FLOW_NONE
     uint64_t evidence;
     struct tracked result, error;
@@ -81,6 +83,7 @@ struct search {
     // Of the callee whose outcomes are applied:
     bool primitive;    // it is a system function
     bool fails_forced; // see search-call.c
+    bool computed;     // as in its summary
 };
 
 // search-state.c: changes to states, and states that were met before.

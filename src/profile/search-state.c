@@ -63,7 +63,8 @@ static uint64_t hash_state(const struct search_state *state)
     hash = hash_tracked(hash, &state->result);
     hash = hash_tracked(hash, &state->error);
     hash = hash_mix(hash, state->blocks | (uint64_t)state->stored.state << 8 |
-                              (uint64_t)state->stored_effect << 16 | (uint64_t)state->after << 24);
+                              (uint64_t)state->stored_effect << 16 | (uint64_t)state->after << 24 |
+                              (uint64_t)state->flags_hold << 40 | (uint64_t)state->taken << 48);
     if (state->stored.state != TRACKED_NOTHING)
         hash = hash_tracked(hash, &state->stored);
     for (unsigned i = 0; i < state->known_count; i++)
@@ -205,6 +206,9 @@ struct error *search_add_outcome(struct search *search, const struct search_stat
     } else {
         outcome.evidence = 0;
     }
+    bool other =
+        !tells || outcome.result.kind == VALUE_ARGUMENT || outcome.result.kind == VALUE_CALLBACK;
+    search->summary->computed |= other && !state->taken;
     return summary_add(search->summary, &outcome);
 }
 

@@ -19,7 +19,7 @@ void search_add_pending(struct search *search, struct search_state *state, uint3
 {
     struct known_bounds bounds;
     const struct flow_block *block = &search->image->blocks.items[state->block];
-    if (state->pending_count == PENDING ||
+    if (state->pending_count == PENDING || condition >= ISA_IF_UNKNOWN ||
         (!place_bounds(search->image, block, before, condition, &bounds) &&
          !search_error_bounds(search, block, before, condition, &bounds)))
         return;
@@ -114,10 +114,19 @@ static bool is_real(const struct tracked *tracked)
     return false;
 }
 
-static bool reads_int(const struct flow_image *image, uint32_t at)
+static bool reads(const struct flow_image *image, uint32_t at, unsigned width)
 {
     const struct isa_insn *insn = &image->insns.items[at];
-    return insn->kind == ISA_LOAD && insn->from == 4 && (insn->flags & ISA_THREAD) == 0;
+    return insn->kind == ISA_LOAD && insn->from == width && (insn->flags & ISA_THREAD) == 0;
+}
+
+// Whether nothing but an offset was added to the value, which makes an address of another one.
+static bool is_offset(const struct tracked *tracked)
+{
+    for (unsigned i = 0; i < tracked->operation_count; i++)
+        if (tracked->operations[i].kind != OPERATION_ADD)
+            return false;
+    return true;
 }
 
 static struct error *step_tracked(struct search *search, struct search_state *state,
@@ -144,8 +153,10 @@ static struct error *step_tracked(struct search *search, struct search_state *st
     case STEP_NEGATIVE:
         return fork_condition(search, state, tracked, &step, at);
     default:
-        search->summary->kept |=
-            tracked == &state->result && reads_int(search->image, at) && !is_real(tracked);
+        if (tracked == &state->result) {
+            search->summary->kept |= reads(search->image, at, 4) && !is_real(tracked);
+            state->taken = reads(search->image, at, 8) && is_offset(tracked);
+        }
         tracked_set_other(tracked);
         return NULL;
     }
@@ -205,13 +216,15 @@ static bool carry_over(struct known *known, const struct step *step)
         bool keeps =
             (operation->kind == OPERATION_EXTEND || operation->kind == OPERATION_TRUNCATE) &&
             operation->width >= 4;
+        // A side without an end has none before the addition, either.
+        bool from = bounds->low != INT64_MIN, to = bounds->high != INT64_MAX;
         bool adds = operation->kind == OPERATION_ADD && operation->width >= 4 &&
-                    bounds->low > INT32_MIN && bounds->high < INT32_MAX &&
+                    (!from || bounds->low > INT32_MIN) && (!to || bounds->high < INT32_MAX) &&
                     !place_equal(known->place, step->place); // no counter
         if (!keeps && !adds)
             return false;
-        bounds->low -= adds ? operation->value : 0;
-        bounds->high -= adds ? operation->value : 0;
+        bounds->low -= adds && from ? operation->value : 0;
+        bounds->high -= adds && to ? operation->value : 0;
     }
     return true;
 }

@@ -10,6 +10,7 @@
 #define MOST_STATES(insns) (2000 + 8 * (uint64_t)(insns))
 #define PRECISE(insns)     (500 + (uint64_t)(insns)) // states before conditions are ignored
 #define SETTER             48                        // instructions
+#define BARE               4                         // likewise
 
 static void search_deinit(struct search *search)
 {
@@ -99,6 +100,15 @@ static bool comes_back(const struct flow_image *image, uint32_t number)
     return block->end != FLOW_CALLS || flow_callee_returns(image, block->callee);
 }
 
+// Whether a block leaves the flags as they are. Only short blocks are looked at.
+static bool keeps_flags(const struct flow_image *image, const struct flow_block *block)
+{
+    for (uint32_t i = 0; i < block->count; i++)
+        if (i == BARE || (image->insns.items[block->first + i].flags & ISA_FLAGS) != 0)
+            return false;
+    return true;
+}
+
 // Goes to the end of a preceding block. *ret_fresh: no state like this was there before.
 static struct error *enter_before(struct search *search, struct search_state *state,
                                   struct flow_edge edge, bool *ret_fresh)
@@ -118,10 +128,15 @@ static struct error *enter_before(struct search *search, struct search_state *st
                  (state->result.state == TRACKED_PLACE || state->blocks <= CONDITION_BLOCKS);
     if (search->coarse)
         search_state_simplify(state);
-    if (tells && last->kind == ISA_BRANCH && edge.kind != FLOW_TABLE &&
-        last->condition < ISA_IF_UNKNOWN)
-        search_add_pending(search, state, state->at - 1,
-                           edge.kind == FLOW_TAKEN ? last->condition : last->condition ^ 1u);
+    uint8_t condition = ISA_IF_UNKNOWN, later = state->flags_hold;
+    if (last->kind == ISA_BRANCH && edge.kind != FLOW_TABLE && last->condition < ISA_IF_UNKNOWN)
+        condition = edge.kind == FLOW_TAKEN ? last->condition : last->condition ^ 1u;
+    if (tells) {
+        search_add_pending(search, state, state->at - 1, condition);
+        search_add_pending(search, state, state->at, later);
+    }
+    // if (x < 0) …; else if (x == 0) …: the second branch has no comparison of its own.
+    state->flags_hold = keeps_flags(image, before) ? condition : ISA_IF_UNKNOWN;
     // A block with one successor was not entered before in this state, so it is not looked up.
     // Loops have an exit, and there it is. Behind calls, the same state comes up several times.
     *ret_fresh = true;
@@ -198,6 +213,7 @@ static struct error *start_at_end(struct search *search, uint32_t number)
         .block = number,
         .at = block->first + block->count,
         .result = {.state = TRACKED_PLACE, .place = place_register(ISA_RETURN)},
+        .flags_hold = ISA_IF_UNKNOWN,
         .result_block = FLOW_NONE};
     if (block->end == FLOW_RETURNS)
         return search_push(search, &state);
@@ -216,6 +232,7 @@ static struct error *start_at_end(struct search *search, uint32_t number)
     search_note_pointer(search, &state, block, callee);
     if (callee == NULL || callee->outcomes.count == 0)
         return search_add_outcome(search, &state);
+    search->computed = callee->computed;
     for (size_t i = 0; i < callee->outcomes.count; i++)
         TRY(search_apply_outcome(search, &state, &callee->outcomes.items[i], state.at - 1));
     return NULL;

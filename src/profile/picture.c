@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Looks at all outcomes of a function together. What a result means depends on the others.
+#include "profile/picture.h"
+
+#include "profile/names.h"
+
+bool outcome_sets_errno(const struct return_outcome *outcome)
+{
+    return outcome->sets_error &&
+           !(outcome->error.kind == VALUE_CONSTANT && outcome->error.number == 0);
+}
+
+#define CAUSES (OUTCOME_AFTER_FAILURE | OUTCOME_AFTER_REPORT)
+
+// Whether a failure or a report leads to an outcome.
+static bool is_caused(const struct return_outcome *outcome)
+{
+    return (outcome->after & CAUSES) != 0 || (outcome->after & OUTCOME_UNFORCED) == 0;
+}
+
+static bool known_before(const struct summary *summary, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (summary->outcomes.items[i].result.kind == VALUE_CONSTANT &&
+            summary->outcomes.items[i].result.number ==
+                summary->outcomes.items[index].result.number)
+            return true;
+    return false;
+}
+
+static void see_constant(struct picture *picture, const struct summary *summary, size_t index)
+{
+    const struct return_outcome *outcome = &summary->outcomes.items[index];
+    int64_t number = outcome->result.number;
+    bool error = outcome_sets_errno(outcome);
+    picture->zero |= number == 0;
+    picture->one |= number == 1;
+    picture->negative |= number < 0;
+    picture->positive |= number > 0;
+    picture->negative_sets_errno |= number < 0 && error;
+    picture->zero_sets_errno |= number == 0 && error;
+    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0;
+    picture->positive_caused |= number > 0 && is_caused(outcome);
+    picture->positive_succeeds |= number > 0 && (outcome->after & OUTCOME_AFTER_SUCCESS) != 0;
+    picture->zero_after |= number == 0 && after;
+    picture->one_after |= number == 1 && after;
+    picture->positive_after |= number > 0 && after;
+    bool gives = (outcome->after & OUTCOME_GIVES) != 0;
+    picture->zero_gives |= number == 0 && gives;
+    picture->positive_gives |= number > 0 && gives;
+    bool refuses = (outcome->after & OUTCOME_AFTER_NULL) != 0;
+    picture->zero_refuses |= number == 0 && refuses;
+    picture->negative_refuses |= number < 0 && refuses;
+    if (number > picture->largest)
+        picture->largest = number;
+    if (number != 0 && !known_before(summary, index))
+        ++*(number > 0 ? &picture->distinct_positive : &picture->distinct_negative);
+}
+
+bool value_is_numbers(const struct value *result)
+{
+    return result->kind == VALUE_ERRORS || (result->kind == VALUE_ERROR && result->negative);
+}
+
+struct picture picture_of(const struct summary *summary, unsigned hints, const char *name)
+{
+    struct picture picture = {.summary = summary,
+                              .hints = hints,
+                              .pointer = hints_say_pointer(hints),
+                              .wide = hints_say_wide(hints),
+                              .narrow = hints_say_narrow(hints),
+                              .pair = hints_say_pair(hints),
+                              .asks = name_is_predicate(name),
+                              .compares = name_is_comparison(name),
+                              .asks_error = name_asks_error(name),
+                              .releases = name_releases(name),
+                              .measures = name_is_measure(name),
+                              .sorts = name_tells_kind(name),
+                              .iterates = name_iterates(name)};
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT)
+            see_constant(&picture, summary, i);
+        else if (value_is_numbers(&outcome->result))
+            *(outcome->result.negative ? &picture.negated_numbers : &picture.numbers) = true;
+        else
+            picture.other = true;
+    }
+    return picture;
+}
+
+unsigned picture_after(const struct picture *picture, int64_t number)
+{
+    unsigned after = 0;
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT && outcome->result.number == number)
+            after |= outcome->after;
+    }
+    return after;
+}
+
+bool picture_after_failure(const struct picture *picture, int64_t number, bool only)
+{
+    unsigned after = picture_after(picture, number);
+    return (after & OUTCOME_AFTER_FAILURE) != 0 && (!only || (after & OUTCOME_AFTER_SUCCESS) == 0);
+}
+
+bool picture_reported(const struct picture *picture, int64_t number)
+{
+    return (picture_after(picture, number) & OUTCOME_AFTER_REPORT) != 0;
+}
+
+bool picture_enumerates(const struct picture *picture)
+{
+    return picture->distinct_positive >= 4 && picture->largest == picture->distinct_positive;
+}
+
+bool picture_answers(const struct picture *picture)
+{
+    if (picture->positive_caused || picture->negative || picture->zero_gives)
+        return false;
+    return picture->sorts || (picture->zero_after && picture->positive_succeeds && !picture->other);
+}
+
+// Whether there is a way to a result that begins with a failure.
+static bool has_cause(const struct picture *picture, int64_t number)
+{
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT && outcome->result.number == number &&
+            is_caused(outcome))
+            return true;
+    }
+    return false;
+}
+
+bool picture_is_end(const struct picture *picture, int64_t number)
+{
+    if (picture->iterates && picture->distinct_negative == 1 && !has_cause(picture, number) &&
+        !picture->negative_sets_errno && !picture->negated_numbers && !picture->negative_refuses)
+        return true;
+    return number == -1 && picture->other && picture->distinct_negative == 2 &&
+           has_cause(picture, -2) && !has_cause(picture, -1) &&
+           (picture_after(picture, -1) & OUTCOME_AFTER_NULL) == 0;
+}
+
+// Whether NULL says that nothing is left, of a function that takes one thing after the other out of
+// an object. It needs nothing that could fail, and has no key that it could not find.
+static bool takes_out(const struct picture *picture)
+{
+    return (picture->hints & HINT_CHANGES) != 0 && (picture->hints & HINT_KEYED) == 0 &&
+           !picture->summary->computed && !picture->positive && !picture->zero_sets_errno &&
+           (picture_after(picture, 0) & CAUSES) == 0;
+}
+
+// Whether a function that computes a number, and does nothing else, returns zero for a NULL and
+// never else: the caller asked for it, as for the initial value of crc32().
+static bool only_for_null(const struct picture *picture)
+{
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT && outcome->result.number == 0 &&
+            (outcome->after & OUTCOME_AFTER_NULL) == 0)
+            return false;
+    }
+    return (picture->hints & HINT_WORKS) == 0 && picture->summary->computed && !picture->pointer;
+}
+
+bool picture_zero_is_end(const struct picture *picture)
+{
+    bool next = picture->iterates && !picture->zero_sets_errno &&
+                (picture_after(picture, 0) & (CAUSES | OUTCOME_AFTER_ANYTHING)) == 0;
+    return picture->other && (next || takes_out(picture) || only_for_null(picture));
+}

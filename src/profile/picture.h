@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// All outcomes of a function at one glance, with what its name says, and the questions that are
+// asked of them to tell failures from successes and from ordinary ends.
+#ifndef ORDEAL_PROFILE_PICTURE_H
+#define ORDEAL_PROFILE_PICTURE_H
+
+#include "profile/hints.h"
+#include "profile/summary.h"
+
+struct picture {
+    const struct summary *summary;
+    unsigned hints;
+    bool pointer, wide, narrow;
+    bool pair;               // two words are returned
+    bool asks, compares;     // according to its name
+    bool asks_error;         // likewise: its results are about an error that was before
+    bool releases;           // likewise: it gives something up
+    bool measures;           // likewise: its result is a size, a number of things or a position
+    bool sorts;              // likewise: its result is a kind of something
+    bool iterates;           // likewise: it goes on to the next of something
+    bool other;              // a result that is not a constant
+    bool zero, one;          // such a constant is a result
+    bool negative, positive; // such constants are results
+    bool negative_sets_errno, zero_sets_errno;
+    bool numbers;         // error numbers as a result
+    bool negated_numbers; // such with a minus
+    unsigned distinct_positive, distinct_negative;
+    int64_t largest;
+    // Returned after a callee failed. What is returned after a failure is likely to be one.
+    bool zero_after, one_after, positive_after;
+    bool positive_caused;            // or because of a report, or of that alone
+    bool positive_succeeds;          // returned after a callee succeeded
+    bool zero_refuses;               // zero is returned because an argument is NULL
+    bool negative_refuses;           // such a number is
+    bool zero_gives, positive_gives; // an out-parameter is filled in
+};
+
+struct picture picture_of(const struct summary *summary, unsigned hints, const char *name);
+
+// Whether errno is set. Storing 0 does not count: programs clear errno before they try something.
+bool outcome_sets_errno(const struct return_outcome *outcome);
+// -errno is an error number, whatever errno was before. errno may be 0.
+bool value_is_numbers(const struct value *result);
+
+// OUTCOME_AFTER_* of all outcomes with a result.
+unsigned picture_after(const struct picture *picture, int64_t number);
+// Whether a result is returned after a failure. `only`: and never after a success.
+bool picture_after_failure(const struct picture *picture, int64_t number, bool only);
+// Whether an error was reported before this result was returned.
+bool picture_reported(const struct picture *picture, int64_t number);
+
+// Whether positive results are 1, 2, 3, … without a gap: then they name things, not errors.
+bool picture_enumerates(const struct picture *picture);
+// Whether positive results are answers: they come from successes, and zero alone from failures. Or
+// the name says that they are, and none of them has a cause.
+bool picture_answers(const struct picture *picture);
+// Whether a negative result says that there is no more. Either the name says that the next of
+// something is asked for, or it is -1 beside -2 for failures: only that has a cause.
+bool picture_is_end(const struct picture *picture, int64_t number);
+// Whether zero says so, or that there is nothing: no failure.
+bool picture_zero_is_end(const struct picture *picture);
+
+#endif
