@@ -38,12 +38,13 @@ static struct error *find_habits(const struct sites *sites, struct habit **ret_h
 
 // Why a call of a function of another library than C's is not called unchecked, or NULL. A pointer is
 // what a function is called for: if all calls ignore it, the function has no result, and the pointer
-// is what its code leaves in the register. Where it is a guess what a failure is, other calls must
-// check for it. Of pointers, most must: a caller that knows that there is one does not ask.
+// or zero is what its code leaves in the register. Where it is a guess what a failure is, other calls
+// must check for it. Of pointers, most must: a caller that knows that there is one does not ask.
 static const char *find_doubt(const struct site_callee *callee, const struct habit *habit)
 {
     bool pointer = callee->success == SITE_SUCCESS_POINTER;
-    if (pointer && habit->checked + habit->used == 0)
+    bool only_zero = callee->count == 1 && callee->codes[0] == 0;
+    if ((pointer || only_zero) && habit->checked + habit->used == 0)
         return "no call of the program looks at the result: there may be none";
     if (callee->guessed && (habit->checked == 0 || (pointer && habit->checked < habit->used)))
         return "it is a guess that the function fails like this, and other calls do not check";

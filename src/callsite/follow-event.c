@@ -86,8 +86,10 @@ void follow_used(struct follower *follower, struct follow_path *path, uint32_t a
 
 bool follow_is_harmless(const struct flow_image *image, uint32_t callee)
 {
+    // ungetc(EOF, file) does nothing, too.
     return flow_callee_is_import(callee) &&
-           strcmp(image->imports.items[flow_callee_import(callee)].name, "free") == 0;
+           (strcmp(image->imports.items[flow_callee_import(callee)].name, "free") == 0 ||
+            strcmp(image->imports.items[flow_callee_import(callee)].name, "ungetc") == 0);
 }
 
 const uint8_t follow_arguments[FOLLOW_ARGUMENTS] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9

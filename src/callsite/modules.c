@@ -284,8 +284,10 @@ static void note_output(const struct failure *failure, struct callsite_code *fac
 
 // Whether the code of a function leaves no doubt that this is a failure: errno or the sign says so, or
 // a function failed before. Other results may be answers, or leftovers of a function without a result.
-static bool is_certain(const struct failure *failure)
+static bool is_certain(const struct profile_function *function, const struct failure *failure)
 {
+    if (function->pure) // a negative number may be an answer, too: lua_type()
+        return false;
     switch (failure->reason) {
     case FAILURE_SETS_ERRNO:
     case FAILURE_ERROR_NUMBERS:
@@ -317,7 +319,7 @@ static struct error *learn_import(const struct callsite_modules *modules,
         if (failure->confidence < FAILURE_LIKELY || needs_wrong_pointer(&profile->sets, failure))
             continue;
         TRY(add_failure(modules, &profile->sets, ret_import, failure, facts));
-        if (is_certain(failure))
+        if (is_certain(function, failure))
             ret_import->guessed = false;
     }
     ret_import->success = success_of(name, function);
