@@ -89,6 +89,11 @@ static void step(struct block_state *state, const struct isa_insn *insn)
         insn->kind == ISA_CONSTANT ||
         (insn->kind == ISA_COPY && is_known(constants, insn->src, &number)) ||
         (insn->kind == ISA_LOAD && is_frame(insn) && find_slot(state, insn->displacement, &number));
+    if (insn->kind == ISA_AND && insn->src == ISA_NONE && (insn->flags & ISA_MEMORY) == 0 &&
+        is_known(constants, insn->dst, &number)) {
+        number &= insn->value;
+        known = true;
+    }
     if (insn->kind == ISA_STORE && is_frame(insn)) {
         bool stored = is_known(constants, insn->src, &number);
         store(state, insn->displacement, stored, number);

@@ -92,9 +92,8 @@ static void find_errno(struct follower *follower, struct follow_path *path,
 // characters.
 static bool looks_up_character(const struct follower *follower, const struct isa_insn *insn)
 {
-    const struct possible_results *possible = follower->possible;
-    return possible->ordinary >= 0 && !possible->by_errno && !possible->lenient &&
-           (insn->flags & ISA_SCALE) == 1 && (insn->displacement & ~1) == 0;
+    return follow_is_character(follower->possible) && (insn->flags & ISA_SCALE) == 1 &&
+           (insn->displacement & ~1) == 0;
 }
 
 static void touched(struct follower *follower, struct follow_path *path, uint32_t at)
