@@ -189,10 +189,9 @@ static struct error *leave(struct walk *walk, const struct flow_block *block,
         if (block->end == FLOW_CALLS && !back)
             return NULL;
     }
-    int taken = last->kind != ISA_BRANCH
-                    ? -1
-                    : condition_holds(&comparison->flags, comparison->left, comparison->right,
-                                      last->condition);
+    int taken = last->kind != ISA_BRANCH ? -1
+                                         : condition_holds(&comparison->flags, comparison->left,
+                                                           comparison->right, last->condition);
     for (uint32_t i = 0; i < block->out_count; i++) {
         struct flow_edge edge = image->edges.items[block->edges_out + i];
         if (taken < 0 || taken == (edge.kind == FLOW_TAKEN))

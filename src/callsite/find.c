@@ -399,10 +399,9 @@ static struct error *follow_root(struct site_finder *finder, struct root root)
     const struct flow_image *image = finder->image;
     const struct flow_block *block = &image->blocks.items[root.block];
     const struct isa_insn *call = &image->insns.items[block->first + block->count - 1];
-    struct possible_results adapted = returned_results(
-        &finder->possible.items[root.callee], root.known, root.numbers, root.failures);
-    adapted.fills_day =
-        root.wrapper == FLOW_NONE && finder->possible.items[root.callee].fills_day;
+    struct possible_results adapted = returned_results(&finder->possible.items[root.callee],
+                                                       root.known, root.numbers, root.failures);
+    adapted.fills_day = root.wrapper == FLOW_NONE && finder->possible.items[root.callee].fills_day;
     const struct possible_results *possible = &adapted;
     bool small = root.tail || may_be_wrapper(image, block->function);
     struct follow_outcome outcome;

@@ -164,8 +164,8 @@ static bool is_set_up(const struct flow_image *image, uint32_t number, uint32_t 
     return true;
 }
 
-// Arguments fill the registers in their order. What is in a register behind one that nobody has set is
-// a leftover.
+// Arguments fill the registers in their order. What is in a register behind one that nobody has set
+// is a leftover.
 static bool is_argument(const struct follower *follower, const struct follow_path *path,
                         uint32_t at, uint8_t argument)
 {
@@ -180,9 +180,9 @@ static bool is_argument(const struct follower *follower, const struct follow_pat
 // other characters.
 static bool takes_character(const struct follower *follower, uint32_t callee)
 {
-    static const char *const names[] = {"isalnum", "isalpha", "isblank", "iscntrl", "isdigit",
-                                        "isgraph", "islower", "isprint", "ispunct", "isspace",
-                                        "isupper", "isxdigit"};
+    static const char *const names[] = {"isalnum", "isalpha", "isblank", "iscntrl",
+                                        "isdigit", "isgraph", "islower", "isprint",
+                                        "ispunct", "isspace", "isupper", "isxdigit"};
     if (!flow_callee_is_import(callee) || !follow_is_character(follower->possible))
         return false;
     const char *name = follower->image->imports.items[flow_callee_import(callee)].name;

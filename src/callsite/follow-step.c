@@ -88,8 +88,8 @@ static void find_errno(struct follower *follower, struct follow_path *path,
         path->machine.registers[reg] = content_of_address(&follower->contents, BASE_ERROR, 0);
 }
 
-// isdigit(getc(file)): the tables of <ctype.h> have an entry for EOF, which is like that of many other
-// characters.
+// isdigit(getc(file)): the tables of <ctype.h> have an entry for EOF, which is like that of many
+// other characters.
 static bool looks_up_character(const struct follower *follower, const struct isa_insn *insn)
 {
     return follow_is_character(follower->possible) && (insn->flags & ISA_SCALE) == 1 &&

@@ -288,8 +288,8 @@ static struct error *run(struct follower *follower, int64_t budget)
     return NULL;
 }
 
-// mktime() returns -1 also for the second before 1970. Code that minds sets a day to -1 before the call
-// and looks at it afterwards.
+// mktime() returns -1 also for the second before 1970. Code that minds sets a day to -1 before the
+// call and looks at it afterwards.
 static void fill_day(struct follower *follower, struct machine *machine)
 {
     static const size_t days[] = {offsetof(struct tm, tm_wday), offsetof(struct tm, tm_yday)};
@@ -301,7 +301,8 @@ static void fill_day(struct follower *follower, struct machine *machine)
         return;
     for (unsigned i = 0; i < follower->contents.lanes; i++)
         numbers[i] = (follower->failures >> i & 1) != 0 ? number_unsigned(-1, sizeof(int)) : A_DAY;
-    uint16_t day = content_of_lanes(&follower->contents, (1ull << follower->contents.lanes) - 1, numbers, true);
+    uint16_t day = content_of_lanes(&follower->contents, (1ull << follower->contents.lanes) - 1,
+                                    numbers, true);
     for (size_t i = 0; i < sizeof days / sizeof *days; i++)
         machine_write(machine, &follower->contents,
                       (struct cell){.base = base,

@@ -207,9 +207,10 @@ void machine_push(struct machine *machine, struct contents *contents, uint16_t c
     machine->registers[ISA_STACK] = stack;
     const struct content *item = content_at(contents, stack);
     if (item->kind == CONTENT_ADDRESS)
-        machine_write(machine, contents,
-                   (struct cell){
-                       .base = item->base, .offset = item->offset, .content = content, .width = 8});
+        machine_write(
+            machine, contents,
+            (struct cell){
+                .base = item->base, .offset = item->offset, .content = content, .width = 8});
 }
 
 uint16_t machine_pop(struct machine *machine, struct contents *contents)

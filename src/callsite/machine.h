@@ -60,8 +60,8 @@ void machine_write(struct machine *machine, const struct contents *contents, str
 void machine_step(struct machine *machine, struct contents *contents,
                   const struct flow_image *image, uint32_t insn);
 
-// Whether a condition holds after an operation on two numbers: 1, 0, or -1 if unknown. Of `flags` only
-// kind and width are used.
+// Whether a condition holds after an operation on two numbers: 1, 0, or -1 if unknown. Of `flags`
+// only kind and width are used.
 int condition_holds(const struct machine_flags *flags, int64_t left, int64_t right,
                     enum isa_condition condition);
 // The same for a lane.

@@ -184,27 +184,57 @@ static bool describes_error(const char *name)
     return false;
 }
 
-// Functions of GLib that end the program when there is no memory. NULL is what they make of NULL, of
-// no bytes or of wrong arguments. Sorted.
+// Functions of GLib that end the program when there is no memory. NULL is what they make of NULL,
+// of no bytes or of wrong arguments. Sorted.
 static const char *const ending_without_memory[] = {
-    "g_array_append_vals",  "g_array_insert_vals",  "g_array_new",
-    "g_array_prepend_vals", "g_array_set_size",     "g_array_sized_new",
-    "g_build_filename",     "g_build_filenamev",    "g_build_path",
-    "g_byte_array_append",  "g_byte_array_new",     "g_bytes_new",
-    "g_hash_table_new",     "g_hash_table_new_full", "g_list_append",
-    "g_list_insert_sorted", "g_list_prepend",       "g_malloc",
-    "g_malloc0",            "g_malloc0_n",          "g_malloc_n",
-    "g_memdup",             "g_memdup2",            "g_object_new",
-    "g_object_ref",         "g_ptr_array_new",      "g_ptr_array_new_with_free_func",
-    "g_queue_new",          "g_realloc",            "g_realloc_n",
-    "g_slice_alloc",        "g_slice_alloc0",       "g_slist_append",
-    "g_slist_prepend",      "g_strconcat",          "g_strdup",
-    "g_strdup_printf",      "g_strdup_vprintf",     "g_strdupv",
-    "g_string_append",      "g_string_append_c",    "g_string_append_len",
-    "g_string_insert_c",    "g_string_insert_len",  "g_string_new",
-    "g_string_new_len",     "g_string_sized_new",   "g_strjoin",
-    "g_strjoinv",           "g_strndup",            "g_strsplit",
-    "g_variant_new",        "g_variant_ref_sink",
+    "g_array_append_vals",
+    "g_array_insert_vals",
+    "g_array_new",
+    "g_array_prepend_vals",
+    "g_array_set_size",
+    "g_array_sized_new",
+    "g_build_filename",
+    "g_build_filenamev",
+    "g_build_path",
+    "g_byte_array_append",
+    "g_byte_array_new",
+    "g_bytes_new",
+    "g_hash_table_new",
+    "g_hash_table_new_full",
+    "g_malloc",
+    "g_malloc0",
+    "g_malloc0_n",
+    "g_malloc_n",
+    "g_memdup",
+    "g_memdup2",
+    "g_object_new",
+    "g_object_ref",
+    "g_ptr_array_new",
+    "g_ptr_array_new_with_free_func",
+    "g_queue_new",
+    "g_realloc",
+    "g_realloc_n",
+    "g_slice_alloc",
+    "g_slice_alloc0",
+    "g_strconcat",
+    "g_strdup",
+    "g_strdup_printf",
+    "g_strdup_vprintf",
+    "g_strdupv",
+    "g_string_append",
+    "g_string_append_c",
+    "g_string_append_len",
+    "g_string_insert_c",
+    "g_string_insert_len",
+    "g_string_new",
+    "g_string_new_len",
+    "g_string_sized_new",
+    "g_strjoin",
+    "g_strjoinv",
+    "g_strndup",
+    "g_strsplit",
+    "g_variant_new",
+    "g_variant_ref_sink",
 };
 
 const char *const *callsite_ending_without_memory(size_t *ret_count)
@@ -228,9 +258,16 @@ static bool is_guard(const char *name)
     return false;
 }
 
+// Functions of GLib that return a list: NULL is the empty one. Those that look for something fail.
+static bool returns_list(const char *name)
+{
+    return (strncmp(name, "g_list_", 7) == 0 || strncmp(name, "g_slist_", 8) == 0) &&
+           strstr(name, "_find") == NULL && strstr(name, "_nth") == NULL;
+}
+
 static bool never_fails(const char *name)
 {
-    return is_silent_cxx(name) || describes_error(name) || is_guard(name) ||
+    return is_silent_cxx(name) || describes_error(name) || is_guard(name) || returns_list(name) ||
            bsearch(name, never_failing, sizeof never_failing / sizeof *never_failing,
                    sizeof *never_failing, compare_names) != NULL ||
            bsearch(name, ending_without_memory,
@@ -282,8 +319,9 @@ static void note_output(const struct failure *failure, struct callsite_code *fac
     }
 }
 
-// Whether the code of a function leaves no doubt that this is a failure: errno or the sign says so, or
-// a function failed before. Other results may be answers, or leftovers of a function without a result.
+// Whether the code of a function leaves no doubt that this is a failure: errno or the sign says so,
+// or a function failed before. Other results may be answers, or leftovers of a function without a
+// result.
 static bool is_certain(const struct profile_function *function, const struct failure *failure)
 {
     if (function->pure) // a negative number may be an answer, too: lua_type()

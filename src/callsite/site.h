@@ -23,10 +23,10 @@ enum site_success {
     SITE_SUCCESS_VALUE,      // a character, process or count: not negative
     SITE_SUCCESS_DESCRIPTOR, // a descriptor; 0 is one like others
     SITE_SUCCESS_CONVERTED,  // a number that may equal a failure; errno tells them apart: strtol()
-    SITE_SUCCESS_TIME,       // a time that may equal a failure; a structure tells them apart: mktime()
-    SITE_SUCCESS_REQUESTED,  // it depends on the request, as for ioctl()
-    SITE_SUCCESS_POINTER,    // an address
-    SITE_SUCCESS_NEVER,      // it returns only if it fails, so no check is needed
+    SITE_SUCCESS_TIME, // a time that may equal a failure; a structure tells them apart: mktime()
+    SITE_SUCCESS_REQUESTED, // it depends on the request, as for ioctl()
+    SITE_SUCCESS_POINTER,   // an address
+    SITE_SUCCESS_NEVER,     // it returns only if it fails, so no check is needed
 };
 // For well-known functions of the C library; false for others.
 bool site_success_known(const char *name, enum site_success *ret_success);

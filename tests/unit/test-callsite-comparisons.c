@@ -41,9 +41,9 @@ static const struct row seventh = {"passes_seventh", "malloc", SITE_UNKNOWN, -1,
 static const struct row digit = {"digit", "getc", SITE_UNKNOWN, SITE_COMPARED, SITE_CHECK_NONE};
 
 // What these call returns no failure.
-static const char *const without_sites[] = {"calls_notes", "uses_must", "uses_converted",
-                                            "uses_must_by_flag", "uses_must_by_level", "asks_pid",
-                                            "asks_page_size"};
+static const char *const without_sites[] = {
+    "calls_notes",        "uses_must", "uses_converted", "uses_must_by_flag",
+    "uses_must_by_level", "asks_pid",  "asks_page_size"};
 
 static unsigned check_with(const char *compiler, const char *directory)
 {

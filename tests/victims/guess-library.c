@@ -34,17 +34,6 @@ char *box_name(const struct box *box, int number)
     return box->name + number;
 }
 
-static char *kept;
-
-// No result: what malloc() returned is left in the register.
-void box_reserve(struct box *box)
-{
-    kept = malloc(16);
-    if (kept == NULL)
-        return;
-    box->name = kept;
-}
-
 // A failure for sure.
 int box_close(int descriptor)
 {

@@ -7,7 +7,6 @@ struct box;
 int box_kind(const struct box *box, int number);
 char *box_copy(const char *text, size_t size);
 char *box_name(const struct box *box, int number);
-void box_reserve(struct box *box);
 int box_close(int descriptor);
 
 int main(int argc, char **argv)
@@ -23,7 +22,6 @@ int main(int argc, char **argv)
     if (first != NULL)
         puts(first);
     puts(box_name(opaque, argc - 1));
-    box_reserve(opaque);
     box_close(7);
     return 0;
 }
