@@ -319,9 +319,9 @@ static void note_output(const struct failure *failure, struct callsite_code *fac
     }
 }
 
-// Whether the code of a function leaves no doubt that this is a failure: errno or the sign says so,
-// or a function failed before. Other results may be answers, or leftovers of a function without a
-// result.
+// Whether the code of a function leaves no doubt that this is a failure: errno or the sign says so, or
+// a function failed before. Other results may be answers, or leftovers of a function without a result.
+// NULL may be what the function makes of NULL: whether it gets any is not known.
 static bool is_certain(const struct profile_function *function, const struct failure *failure)
 {
     if (function->pure) // a negative number may be an answer, too: lua_type()
@@ -331,7 +331,6 @@ static bool is_certain(const struct profile_function *function, const struct fai
     case FAILURE_ERROR_NUMBERS:
     case FAILURE_NEGATIVE:
         return failure->confidence >= LEAST_CERTAIN;
-    case FAILURE_NULL:
     case FAILURE_CODE:
         return failure->confidence >= LEAST_CERTAIN && !failure->alone;
     default:
