@@ -123,29 +123,30 @@ static struct error *add_failure(const struct callsite_modules *modules,
 // Functions of the C library that return nothing, or whose results never mean failure, whatever
 // their code looks like. Sorted.
 static const char *const never_failing[] = {
-    "__memcpy_chk",   "__memmove_chk", "__mempcpy_chk",
-    "__memset_chk",   "__stpcpy_chk",  "__stpncpy_chk",
-    "__strcat_chk",   "__strcpy_chk",  "__strncat_chk",
-    "__strncpy_chk",  "abort",         "bcmp",
-    "bindtextdomain", "dcgettext",     "dcngettext",
-    "dgettext",       "dlerror",       "dngettext",
-    "exit",           "feof",          "ferror",
-    "flockfile",      "free",          "freeaddrinfo",
-    "freelocale",     "funlockfile",   "gai_strerror",
-    "getegid",        "geteuid",       "getgid",
-    "getpid",         "getppid",       "gettext",
-    "getuid",         "memcmp",        "memcpy",
-    "memmove",        "mempcpy",       "memset",
-    "ngettext",       "perror",        "pthread_getspecific",
-    "pthread_self",   "rand",          "random",
-    "regfree",        "rewind",        "setbuf",
-    "srand",          "srandom",       "stpcpy",
-    "stpncpy",        "strcasecmp",    "strcat",
-    "strcmp",         "strcoll",       "strcpy",
-    "strerror",       "strncasecmp",   "strncat",
-    "strncmp",        "strncpy",       "strsignal",
-    "strverscmp",     "strxfrm",       "sync",
-    "syslog",         "textdomain",    "umask",
+    "__memcpy_chk",  "__memmove_chk",  "__mempcpy_chk",  "__memset_chk",
+    "__stpcpy_chk",  "__stpncpy_chk",  "__strcat_chk",   "__strcpy_chk",
+    "__strncat_chk", "__strncpy_chk",  "__wcpcpy_chk",   "__wcpncpy_chk",
+    "__wcscat_chk",  "__wcscpy_chk",   "__wcsncat_chk",  "__wcsncpy_chk",
+    "__wmemcpy_chk", "__wmemmove_chk", "__wmempcpy_chk", "__wmemset_chk",
+    "abort",         "bcmp",           "bindtextdomain", "dcgettext",
+    "dcngettext",    "dgettext",       "dlerror",        "dngettext",
+    "exit",          "feof",           "ferror",         "flockfile",
+    "free",          "freeaddrinfo",   "freelocale",     "funlockfile",
+    "gai_strerror",  "getegid",        "geteuid",        "getgid",
+    "getpid",        "getppid",        "gettext",        "getuid",
+    "memcmp",        "memcpy",         "memmove",        "mempcpy",
+    "memset",        "ngettext",       "perror",         "pthread_getspecific",
+    "pthread_self",  "rand",           "random",         "regfree",
+    "rewind",        "setbuf",         "srand",          "srandom",
+    "stpcpy",        "stpncpy",        "strcasecmp",     "strcat",
+    "strcmp",        "strcoll",        "strcpy",         "strerror",
+    "strncasecmp",   "strncat",        "strncmp",        "strncpy",
+    "strsignal",     "strverscmp",     "strxfrm",        "sync",
+    "syslog",        "textdomain",     "umask",          "wcpcpy",
+    "wcpncpy",       "wcscasecmp",     "wcscat",         "wcscmp",
+    "wcscoll",       "wcscpy",         "wcsncasecmp",    "wcsncat",
+    "wcsncmp",       "wcsncpy",        "wcsxfrm",        "wmemcmp",
+    "wmemcpy",       "wmemmove",       "wmempcpy",       "wmemset",
 };
 
 const char *const *callsite_never_failing(size_t *ret_count)
@@ -319,9 +320,9 @@ static void note_output(const struct failure *failure, struct callsite_code *fac
     }
 }
 
-// Whether the code of a function leaves no doubt that this is a failure: errno or the sign says so, or
-// a function failed before. Other results may be answers, or leftovers of a function without a result.
-// NULL may be what the function makes of NULL: whether it gets any is not known.
+// Whether the code of a function leaves no doubt that this is a failure: errno or the sign says so,
+// or a function failed before. Other results may be answers, or leftovers of a function without a
+// result. NULL may be what the function makes of NULL: whether it gets any is not known.
 static bool is_certain(const struct profile_function *function, const struct failure *failure)
 {
     if (function->pure) // a negative number may be an answer, too: lua_type()
