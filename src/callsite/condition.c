@@ -132,18 +132,12 @@ static int compare_with_zero(const struct machine_flags *flags, const struct con
     return (condition & 1) == 0 ? holds : !holds;
 }
 
-int machine_condition(const struct machine *machine, const struct contents *contents,
-                      enum isa_condition condition, unsigned lane)
+int condition_holds(const struct machine_flags *flags, int64_t left, int64_t right,
+                    enum isa_condition condition)
 {
-    int64_t left, right;
     struct bits bits;
     int holds;
-    if (condition >= ISA_IF_UNKNOWN || machine->flags.kind == ISA_OTHER)
-        return -1;
-    bool is_sign = (condition & ~1u) == ISA_IF_S;
-    if (!find_operands(&machine->flags, contents, lane, is_sign, &left, &right))
-        return compare_with_zero(&machine->flags, contents, condition, lane);
-    if (!find_bits(&machine->flags, left, right, &bits))
+    if (condition >= ISA_IF_UNKNOWN || !find_bits(flags, left, right, &bits))
         return -1;
     switch (condition & ~1u) {
     case ISA_IF_O:
@@ -171,4 +165,16 @@ int machine_condition(const struct machine *machine, const struct contents *cont
         return -1;
     }
     return holds < 0 || (condition & 1) == 0 ? holds : !holds;
+}
+
+int machine_condition(const struct machine *machine, const struct contents *contents,
+                      enum isa_condition condition, unsigned lane)
+{
+    int64_t left, right;
+    if (condition >= ISA_IF_UNKNOWN || machine->flags.kind == ISA_OTHER)
+        return -1;
+    bool is_sign = (condition & ~1u) == ISA_IF_S;
+    if (!find_operands(&machine->flags, contents, lane, is_sign, &left, &right))
+        return compare_with_zero(&machine->flags, contents, condition, lane);
+    return condition_holds(&machine->flags, left, right, condition);
 }

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "callsite/machine.h"
 #include "profile/place.h"
 
 #include <stdlib.h>
@@ -88,6 +89,11 @@ static void step(struct block_state *state, const struct isa_insn *insn)
         insn->kind == ISA_CONSTANT ||
         (insn->kind == ISA_COPY && is_known(constants, insn->src, &number)) ||
         (insn->kind == ISA_LOAD && is_frame(insn) && find_slot(state, insn->displacement, &number));
+    if (insn->kind == ISA_AND && insn->src == ISA_NONE && (insn->flags & ISA_MEMORY) == 0 &&
+        is_known(constants, insn->dst, &number)) {
+        number &= insn->value;
+        known = true;
+    }
     if (insn->kind == ISA_STORE && is_frame(insn)) {
         bool stored = is_known(constants, insn->src, &number);
         store(state, insn->displacement, stored, number);
@@ -104,19 +110,28 @@ static void step(struct block_state *state, const struct isa_insn *insn)
     }
 }
 
-// Whether a comparison says that two things are equal: 1, 0, or -1 if that is unknown. Numbers are
-// small where it matters: flags and exit codes.
-static int is_equal(const struct block_state *state, const struct isa_insn *insn)
+struct comparison { // of two numbers; kind is ISA_OTHER if one is unknown
+    struct machine_flags flags;
+    int64_t left, right;
+};
+
+static struct comparison compare(const struct block_state *state, const struct isa_insn *insn)
 {
-    int64_t number;
-    bool test = insn->kind == ISA_TEST;
-    if ((!test && insn->kind != ISA_COMPARE) ||
-        (test ? insn->src != insn->dst : insn->dst != ISA_NONE))
-        return -1;
-    if (insn->src != ISA_NONE ? !is_known(&state->constants, insn->src, &number)
-                              : !is_frame(insn) || !find_slot(state, insn->displacement, &number))
-        return -1;
-    return (int32_t)number == (test ? 0 : (int32_t)insn->value);
+    const struct comparison unknown = {.flags = {.kind = ISA_OTHER}};
+    struct comparison comparison = {.flags = {.kind = insn->kind, .width = insn->width},
+                                    .right = insn->value};
+    bool compares = insn->kind == ISA_COMPARE || insn->kind == ISA_TEST;
+    uint8_t left = compares ? insn->src : insn->dst, right = compares ? insn->dst : insn->src;
+    bool result = insn->kind == ISA_AND && (insn->flags & (ISA_RESULT | ISA_MEMORY)) == ISA_RESULT;
+    if (!compares && !result)
+        return unknown;
+    if (left != ISA_NONE
+            ? !is_known(&state->constants, left, &comparison.left)
+            : !is_frame(insn) || !find_slot(state, insn->displacement, &comparison.left))
+        return unknown;
+    if (right != ISA_NONE && !is_known(&state->constants, right, &comparison.right))
+        return unknown;
+    return comparison;
 }
 
 static bool same_slot(const struct block_state *state, const struct frame_slot *slot)
@@ -156,8 +171,8 @@ static struct error *comes_back(struct endings *endings, const struct flow_image
                                 uint32_t callee, const struct ending_constants *constants,
                                 unsigned depth, bool *ret_comes_back);
 
-static struct error *leave(struct walk *walk, const struct flow_block *block, int equal,
-                           struct block_state *state)
+static struct error *leave(struct walk *walk, const struct flow_block *block,
+                           const struct comparison *comparison, struct block_state *state)
 {
     const struct flow_image *image = walk->image;
     const struct isa_insn *last = &image->insns.items[block->first + block->count - 1];
@@ -174,11 +189,12 @@ static struct error *leave(struct walk *walk, const struct flow_block *block, in
         if (block->end == FLOW_CALLS && !back)
             return NULL;
     }
-    bool decided = last->kind == ISA_BRANCH && equal >= 0 && (last->condition & ~1u) == ISA_IF_E;
-    bool taken = equal == (last->condition == ISA_IF_E);
+    int taken = last->kind != ISA_BRANCH ? -1
+                                         : condition_holds(&comparison->flags, comparison->left,
+                                                           comparison->right, last->condition);
     for (uint32_t i = 0; i < block->out_count; i++) {
         struct flow_edge edge = image->edges.items[block->edges_out + i];
-        if (!decided || taken == (edge.kind == FLOW_TAKEN))
+        if (taken < 0 || taken == (edge.kind == FLOW_TAKEN))
             reach(walk, edge.block, state);
     }
     return NULL;
@@ -190,15 +206,15 @@ static struct error *visit(struct walk *walk, uint32_t number)
         &walk->image->blocks.items[walk->function->first_block + number];
     walk->states[number].waiting = false;
     struct block_state state = walk->states[number];
-    int equal = -1;
+    struct comparison comparison = {.flags = {.kind = ISA_OTHER}};
     for (uint32_t i = 0; i < block->count; i++) {
         const struct isa_insn *insn = &walk->image->insns.items[block->first + i];
         if ((insn->flags & ISA_FLAGS) != 0)
-            equal = is_equal(&state, insn);
+            comparison = compare(&state, insn);
         if (insn->kind < ISA_CALL)
             step(&state, insn);
     }
-    return leave(walk, block, equal, &state);
+    return leave(walk, block, &comparison, &state);
 }
 
 static struct error *explore(struct walk *walk, const struct ending_constants *constants)

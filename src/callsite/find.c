@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "callsite/callers.h"
+#include "callsite/doubt.h"
 #include "callsite/globals.h"
 #include "callsite/judge.h"
 #include "callsite/reaching.h"
@@ -13,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LARGEST_WRAPPER 120 // instructions of a function that may be a wrapper
 #define DEEPEST         3   // wrappers of wrappers
@@ -71,6 +73,7 @@ static struct error *add_callee(struct site_finder *finder, uint32_t import)
                                    .version = finder->image->imports.items[import].version,
                                    .import = import,
                                    .success = failures.success};
+    callee->guessed = failures.guessed && !doubt_is_of_c_library(callee);
     callee->more = failures.count > SITE_CODES;
     callee->count = callee->more ? SITE_CODES : failures.count;
     memcpy(callee->codes, failures.codes, callee->count * sizeof *callee->codes);
@@ -117,16 +120,27 @@ static bool is_stub(const struct flow_image *image, const struct flow_block *blo
            block->first >= function->first_insn;
 }
 
-// syscall(SYS_getpid): whether the system call asked for has no errors.
+// Whether sysconf() always knows the answer: it asks the kernel, or the table of the C library.
+static bool is_always_known(int64_t name)
+{
+    return name == _SC_PAGESIZE || name == _SC_CLK_TCK || name == _SC_NPROCESSORS_CONF ||
+           name == _SC_NPROCESSORS_ONLN;
+}
+
+// syscall(SYS_getpid), sysconf(_SC_PAGESIZE): whether what is asked for has no errors.
 static bool is_sure(const struct flow_image *image, uint32_t number, uint32_t import)
 {
     const struct flow_block *block = &image->blocks.items[number];
-    if (strcmp(image->imports.items[import].name, "syscall") != 0)
+    bool system_call = strcmp(image->imports.items[import].name, "syscall") == 0;
+    if (!system_call && strcmp(image->imports.items[import].name, "sysconf") != 0)
         return false;
     struct reaching_value asked = reaching_value_find(
         image, number, block->first + block->count - 1, place_register(FIRST_ARGUMENT));
-    const struct error_set *errors =
-        asked.kind == REACHING_NUMBER ? system_call_errors(NULL, asked.number) : NULL;
+    if (asked.kind != REACHING_NUMBER)
+        return false;
+    if (!system_call)
+        return is_always_known(asked.number);
+    const struct error_set *errors = system_call_errors(NULL, asked.number);
     return errors != NULL && error_set_is_empty(errors);
 }
 
@@ -184,6 +198,7 @@ static struct possible_results returned_results(const struct possible_results *p
                                                 uint64_t failures)
 {
     struct possible_results returned = *possible;
+    returned.fills_day = false; // what is passed to the function need not be passed on
     for (unsigned i = 0; i < possible->lanes; i++)
         for (unsigned k = 0; k < possible->lanes; k++)
             if (((known & failures) >> i & 1) != 0 && (known >> k & 1) != 0 &&
@@ -384,8 +399,9 @@ static struct error *follow_root(struct site_finder *finder, struct root root)
     const struct flow_image *image = finder->image;
     const struct flow_block *block = &image->blocks.items[root.block];
     const struct isa_insn *call = &image->insns.items[block->first + block->count - 1];
-    const struct possible_results adapted = returned_results(
-        &finder->possible.items[root.callee], root.known, root.numbers, root.failures);
+    struct possible_results adapted = returned_results(&finder->possible.items[root.callee],
+                                                       root.known, root.numbers, root.failures);
+    adapted.fills_day = root.wrapper == FLOW_NONE && finder->possible.items[root.callee].fills_day;
     const struct possible_results *possible = &adapted;
     bool small = root.tail || may_be_wrapper(image, block->function);
     struct follow_outcome outcome;
@@ -510,34 +526,6 @@ static struct error *vote(struct site_finder *finder)
     return NULL;
 }
 
-static bool is_of_c_library(const struct site_callee *callee)
-{
-    return callee->version != NULL && strncmp(callee->version, "GLIBC_", 6) == 0;
-}
-
-// A function that returns a pointer is called for it. If all calls ignore the result, then it has
-// none, and the pointer is what its code leaves in the register.
-static struct error *doubt_pointers(struct sites *sites)
-{
-    _cleanup_free_ uint8_t *used = calloc(sites->callees.count + 1, 1);
-    if (used == NULL)
-        return error_no_memory();
-    for (size_t i = 0; i < sites->items.count; i++)
-        if (sites->items.items[i].class != SITE_UNCHECKED ||
-            sites->items.items[i].use != SITE_IGNORED)
-            used[sites->items.items[i].callee] = 1;
-    for (size_t i = 0; i < sites->items.count; i++) {
-        struct site *site = &sites->items.items[i];
-        const struct site_callee *callee = &sites->callees.items[site->callee];
-        if (callee->success != SITE_SUCCESS_POINTER || is_of_c_library(callee) ||
-            used[site->callee])
-            continue;
-        site->class = SITE_UNKNOWN;
-        site->reason = "no call of the program looks at the result: there may be none";
-    }
-    return NULL;
-}
-
 struct error *sites_find(const struct flow_image *image, const struct sites_context *context,
                          struct sites *ret_sites)
 {
@@ -555,7 +543,7 @@ struct error *sites_find(const struct flow_image *image, const struct sites_cont
     TRY(vote(&finder));
     for (size_t i = 0; i < finder.roots.count; i++)
         TRY(follow_root(&finder, finder.roots.items[i]));
-    TRY(doubt_pointers(&finder.sites));
+    TRY(doubt_guesses(&finder.sites));
     TRY(sort_sites(&finder.sites));
     *ret_sites = finder.sites;
     finder.sites = (struct sites){0};

@@ -86,8 +86,10 @@ void follow_used(struct follower *follower, struct follow_path *path, uint32_t a
 
 bool follow_is_harmless(const struct flow_image *image, uint32_t callee)
 {
+    // ungetc(EOF, file) does nothing, too.
     return flow_callee_is_import(callee) &&
-           strcmp(image->imports.items[flow_callee_import(callee)].name, "free") == 0;
+           (strcmp(image->imports.items[flow_callee_import(callee)].name, "free") == 0 ||
+            strcmp(image->imports.items[flow_callee_import(callee)].name, "ungetc") == 0);
 }
 
 const uint8_t follow_arguments[FOLLOW_ARGUMENTS] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
@@ -141,6 +143,55 @@ static bool is_truth(const struct contents *contents, uint16_t content)
     return true;
 }
 
+#define LONGEST_SETUP 4 // blocks that set the arguments of a call
+
+// Whether a register was written since the call before this one. Where ways meet it may have been.
+static bool is_set_up(const struct flow_image *image, uint32_t number, uint32_t at, uint8_t reg)
+{
+    for (unsigned depth = 0; depth < LONGEST_SETUP; depth++) {
+        const struct flow_block *block = &image->blocks.items[number];
+        for (uint32_t i = at; i-- > block->first;)
+            if ((image->insns.items[i].writes >> reg & 1) != 0)
+                return true;
+        if (block->in_count != 1)
+            return true;
+        number = image->edges.items[block->edges_in].block;
+        block = &image->blocks.items[number];
+        if (block->end == FLOW_CALLS)
+            return false;
+        at = block->first + block->count;
+    }
+    return true;
+}
+
+// Arguments fill the registers in their order. What is in a register behind one that nobody has set
+// is a leftover.
+static bool is_argument(const struct follower *follower, const struct follow_path *path,
+                        uint32_t at, uint8_t argument)
+{
+    for (uint8_t i = 0; i < argument; i++)
+        if (!content_derived(&follower->contents, path->machine.registers[follow_arguments[i]]) &&
+            !is_set_up(follower->image, path->block, at, follow_arguments[i]))
+            return false;
+    return true;
+}
+
+// isdigit(getc(file)), as some compilers have it: these functions take EOF, and answer as for many
+// other characters.
+static bool takes_character(const struct follower *follower, uint32_t callee)
+{
+    static const char *const names[] = {"isalnum", "isalpha", "isblank", "iscntrl",
+                                        "isdigit", "isgraph", "islower", "isprint",
+                                        "ispunct", "isspace", "isupper", "isxdigit"};
+    if (!flow_callee_is_import(callee) || !follow_is_character(follower->possible))
+        return false;
+    const char *name = follower->image->imports.items[flow_callee_import(callee)].name;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 void follow_passed(struct follower *follower, struct follow_path *path, uint32_t at,
                    uint32_t callee)
 {
@@ -150,8 +201,14 @@ void follow_passed(struct follower *follower, struct follow_path *path, uint32_t
     for (uint8_t i = 0; i < FOLLOW_ARGUMENTS; i++)
         note_passed(follower, path, callee, i, path->machine.registers[follow_arguments[i]]);
     for (uint8_t i = 0; i < FOLLOW_ARGUMENTS; i++) {
-        if (!content_derived(&follower->contents, path->machine.registers[follow_arguments[i]]))
+        if (!content_derived(&follower->contents, path->machine.registers[follow_arguments[i]]) ||
+            !is_argument(follower, path, at, i))
             continue;
+        if (takes_character(follower, callee)) {
+            outcome->sifted |= follow_not_told_apart(follower, path);
+            follow_used(follower, path, at, SITE_COMPARED);
+            continue;
+        }
         if (is_truth(&follower->contents, path->machine.registers[follow_arguments[i]])) {
             follow_used(follower, path, at, SITE_COMPARED);
             continue;

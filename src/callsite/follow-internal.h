@@ -74,6 +74,12 @@ void follow_told_apart(struct follower *follower, struct follow_path *path, uint
 void follow_returned(struct follower *follower, struct follow_path *path, uint32_t at);
 // Whether a function accepts a failed result without harm.
 bool follow_is_harmless(const struct flow_image *image, uint32_t callee);
+// Whether the result may be a character. A count may be one, too, but nobody asks whether it is a
+// digit.
+static inline bool follow_is_character(const struct possible_results *possible)
+{
+    return possible->ordinary >= 0 && !possible->by_errno && !possible->lenient;
+}
 // Failures that are possible on the path and were not told apart.
 static inline uint64_t follow_not_told_apart(const struct follower *follower,
                                              const struct follow_path *path)

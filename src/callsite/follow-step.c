@@ -88,6 +88,14 @@ static void find_errno(struct follower *follower, struct follow_path *path,
         path->machine.registers[reg] = content_of_address(&follower->contents, BASE_ERROR, 0);
 }
 
+// isdigit(getc(file)): the tables of <ctype.h> have an entry for EOF, which is like that of many
+// other characters.
+static bool looks_up_character(const struct follower *follower, const struct isa_insn *insn)
+{
+    return follow_is_character(follower->possible) && (insn->flags & ISA_SCALE) == 1 &&
+           (insn->displacement & ~1) == 0;
+}
+
 static void touched(struct follower *follower, struct follow_path *path, uint32_t at)
 {
     const struct isa_insn *insn = &follower->image->insns.items[at];
@@ -104,7 +112,10 @@ static void touched(struct follower *follower, struct follow_path *path, uint32_
             (insn->flags & ISA_SCALE) == 0)
             follow_used(follower, path, at,
                         SITE_DEREFERENCED); // either of base and index may be the pointer
-        else if (!content_constant(contents, path->machine.registers[insn->base], &table))
+        else if (looks_up_character(follower, insn)) {
+            follower->outcome.sifted |= follow_not_told_apart(follower, path);
+            follow_used(follower, path, at, SITE_COMPARED);
+        } else if (!content_constant(contents, path->machine.registers[insn->base], &table))
             follow_used(follower, path, at, SITE_CALCULATED);
     }
 }

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MOST_ENTERED        6     // functions entered because the result is passed to them
 #define MOST_INNER_INSNS    1500  // looked at in each of these
@@ -18,6 +19,7 @@
 #define MOST_SEEN           3072 // states
 #define LONGEST_PATH        1500 // instructions: results are checked soon or never
 #define LONGEST_ERRNO_CHECK 40   // instructions from the call to a comparison of errno
+#define A_DAY               3
 
 struct error *follower_new(const struct flow_image *image, struct follower **ret_follower)
 {
@@ -286,6 +288,29 @@ static struct error *run(struct follower *follower, int64_t budget)
     return NULL;
 }
 
+// mktime() returns -1 also for the second before 1970. Code that minds sets a day to -1 before the
+// call and looks at it afterwards.
+static void fill_day(struct follower *follower, struct machine *machine)
+{
+    static const size_t days[] = {offsetof(struct tm, tm_wday), offsetof(struct tm, tm_yday)};
+    const struct content *tm = content_at(&follower->contents, follower->passed[0]);
+    const uint64_t base = tm->base;
+    const int64_t offset = tm->offset;
+    int64_t numbers[CONTENT_LANES];
+    if (!follower->possible->fills_day || tm->kind != CONTENT_ADDRESS)
+        return;
+    for (unsigned i = 0; i < follower->contents.lanes; i++)
+        numbers[i] = (follower->failures >> i & 1) != 0 ? number_unsigned(-1, sizeof(int)) : A_DAY;
+    uint16_t day = content_of_lanes(&follower->contents, (1ull << follower->contents.lanes) - 1,
+                                    numbers, true);
+    for (size_t i = 0; i < sizeof days / sizeof *days; i++)
+        machine_write(machine, &follower->contents,
+                      (struct cell){.base = base,
+                                    .offset = offset + (int64_t)days[i],
+                                    .content = day,
+                                    .width = sizeof(int)});
+}
+
 struct error *follower_run(struct follower *follower, uint32_t block,
                            const struct possible_results *possible, uint64_t known,
                            const int64_t *numbers, uint64_t failures, enum follow_mode mode,
@@ -296,6 +321,7 @@ struct error *follower_run(struct follower *follower, uint32_t block,
     TRY(start(follower, possible, numbers, failures, mode));
     follower->start = block;
     run_prelude(follower, &path.machine);
+    fill_day(follower, &path.machine);
     path.machine.registers[ISA_RETURN] =
         content_of_lanes(&follower->contents, known, numbers, true);
     TRY(follow_go_on(follower, &path));

@@ -19,6 +19,7 @@ struct possible_results {
     bool zero_full; // that may be 0
     bool below;     // that is less than a limit it is compared with
     bool by_errno;  // a failure is a legal number, too: only errno tells
+    bool fills_day; // a success fills in the days of the struct tm that is passed first
     uint64_t usual; // mask of successes, with those that `successes` leaves out but code expects
 };
 void possible_results_make(const struct site_callee *callee, struct possible_results *ret_possible);

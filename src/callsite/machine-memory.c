@@ -123,7 +123,7 @@ static void make_room(struct machine *machine, const struct contents *contents)
     forget_cell(machine, victim);
 }
 
-static void write_cell(struct machine *machine, const struct contents *contents, struct cell where)
+void machine_write(struct machine *machine, const struct contents *contents, struct cell where)
 {
     for (unsigned i = machine->cell_count; i-- > 0;) {
         const struct cell *cell = &machine->cells[i];
@@ -185,7 +185,7 @@ uint16_t machine_load(struct machine *machine, struct contents *contents,
         return CONTENT_UNKNOWN;
     where.width = (uint8_t)width;
     where.content = content_of_address(contents, made_up(at, 0x20), 0);
-    write_cell(machine, contents, where);
+    machine_write(machine, contents, where);
     return where.content;
 }
 
@@ -197,7 +197,7 @@ void machine_store(struct machine *machine, struct contents *contents,
         return;
     where.content = content;
     where.width = image->insns.items[at].width;
-    write_cell(machine, contents, where);
+    machine_write(machine, contents, where);
 }
 
 void machine_push(struct machine *machine, struct contents *contents, uint16_t content)
@@ -207,9 +207,10 @@ void machine_push(struct machine *machine, struct contents *contents, uint16_t c
     machine->registers[ISA_STACK] = stack;
     const struct content *item = content_at(contents, stack);
     if (item->kind == CONTENT_ADDRESS)
-        write_cell(machine, contents,
-                   (struct cell){
-                       .base = item->base, .offset = item->offset, .content = content, .width = 8});
+        machine_write(
+            machine, contents,
+            (struct cell){
+                .base = item->base, .offset = item->offset, .content = content, .width = 8});
 }
 
 uint16_t machine_pop(struct machine *machine, struct contents *contents)

@@ -53,11 +53,18 @@ bool machine_address(struct machine *machine, struct contents *contents,
 uint16_t machine_load(struct machine *machine, struct contents *contents,
                       const struct flow_image *image, uint32_t insn, unsigned width);
 
+// Writes a cell; what it overlaps is forgotten.
+void machine_write(struct machine *machine, const struct contents *contents, struct cell cell);
+
 // Executes an instruction that is no call, jump or select.
 void machine_step(struct machine *machine, struct contents *contents,
                   const struct flow_image *image, uint32_t insn);
 
-// Whether a condition holds for a lane: 1, 0, or -1 if unknown.
+// Whether a condition holds after an operation on two numbers: 1, 0, or -1 if unknown. Of `flags`
+// only kind and width are used.
+int condition_holds(const struct machine_flags *flags, int64_t left, int64_t right,
+                    enum isa_condition condition);
+// The same for a lane.
 int machine_condition(const struct machine *machine, const struct contents *contents,
                       enum isa_condition condition, unsigned lane);
 // Whether the flags depend on the call's result.

@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_THREADS 64
+#define MOST_THREADS  64
+#define LEAST_CERTAIN 70 // confidence
 
 void callsite_modules_deinit(struct callsite_modules *modules)
 {
@@ -122,29 +123,30 @@ static struct error *add_failure(const struct callsite_modules *modules,
 // Functions of the C library that return nothing, or whose results never mean failure, whatever
 // their code looks like. Sorted.
 static const char *const never_failing[] = {
-    "__memcpy_chk",   "__memmove_chk", "__mempcpy_chk",
-    "__memset_chk",   "__stpcpy_chk",  "__stpncpy_chk",
-    "__strcat_chk",   "__strcpy_chk",  "__strncat_chk",
-    "__strncpy_chk",  "abort",         "bcmp",
-    "bindtextdomain", "dcgettext",     "dcngettext",
-    "dgettext",       "dlerror",       "dngettext",
-    "exit",           "feof",          "ferror",
-    "flockfile",      "free",          "freeaddrinfo",
-    "freelocale",     "funlockfile",   "gai_strerror",
-    "getegid",        "geteuid",       "getgid",
-    "getpid",         "getppid",       "gettext",
-    "getuid",         "memcmp",        "memcpy",
-    "memmove",        "mempcpy",       "memset",
-    "ngettext",       "perror",        "pthread_getspecific",
-    "pthread_self",   "rand",          "random",
-    "regfree",        "rewind",        "setbuf",
-    "srand",          "srandom",       "stpcpy",
-    "stpncpy",        "strcasecmp",    "strcat",
-    "strcmp",         "strcoll",       "strcpy",
-    "strerror",       "strncasecmp",   "strncat",
-    "strncmp",        "strncpy",       "strsignal",
-    "strverscmp",     "strxfrm",       "sync",
-    "syslog",         "textdomain",    "umask",
+    "__memcpy_chk",  "__memmove_chk",  "__mempcpy_chk",  "__memset_chk",
+    "__stpcpy_chk",  "__stpncpy_chk",  "__strcat_chk",   "__strcpy_chk",
+    "__strncat_chk", "__strncpy_chk",  "__wcpcpy_chk",   "__wcpncpy_chk",
+    "__wcscat_chk",  "__wcscpy_chk",   "__wcsncat_chk",  "__wcsncpy_chk",
+    "__wmemcpy_chk", "__wmemmove_chk", "__wmempcpy_chk", "__wmemset_chk",
+    "abort",         "bcmp",           "bindtextdomain", "dcgettext",
+    "dcngettext",    "dgettext",       "dlerror",        "dngettext",
+    "exit",          "feof",           "ferror",         "flockfile",
+    "free",          "freeaddrinfo",   "freelocale",     "funlockfile",
+    "gai_strerror",  "getegid",        "geteuid",        "getgid",
+    "getpid",        "getppid",        "gettext",        "getuid",
+    "memcmp",        "memcpy",         "memmove",        "mempcpy",
+    "memset",        "ngettext",       "perror",         "pthread_getspecific",
+    "pthread_self",  "rand",           "random",         "regfree",
+    "rewind",        "setbuf",         "srand",          "srandom",
+    "stpcpy",        "stpncpy",        "strcasecmp",     "strcat",
+    "strcmp",        "strcoll",        "strcpy",         "strerror",
+    "strncasecmp",   "strncat",        "strncmp",        "strncpy",
+    "strsignal",     "strverscmp",     "strxfrm",        "sync",
+    "syslog",        "textdomain",     "umask",          "wcpcpy",
+    "wcpncpy",       "wcscasecmp",     "wcscat",         "wcscmp",
+    "wcscoll",       "wcscpy",         "wcsncasecmp",    "wcsncat",
+    "wcsncmp",       "wcsncpy",        "wcsxfrm",        "wmemcmp",
+    "wmemcpy",       "wmemmove",       "wmempcpy",       "wmemset",
 };
 
 const char *const *callsite_never_failing(size_t *ret_count)
@@ -183,6 +185,65 @@ static bool describes_error(const char *name)
     return false;
 }
 
+// Functions of GLib that end the program when there is no memory. NULL is what they make of NULL,
+// of no bytes or of wrong arguments. Sorted.
+static const char *const ending_without_memory[] = {
+    "g_array_append_vals",
+    "g_array_insert_vals",
+    "g_array_new",
+    "g_array_prepend_vals",
+    "g_array_set_size",
+    "g_array_sized_new",
+    "g_build_filename",
+    "g_build_filenamev",
+    "g_build_path",
+    "g_byte_array_append",
+    "g_byte_array_new",
+    "g_bytes_new",
+    "g_hash_table_new",
+    "g_hash_table_new_full",
+    "g_malloc",
+    "g_malloc0",
+    "g_malloc0_n",
+    "g_malloc_n",
+    "g_memdup",
+    "g_memdup2",
+    "g_object_new",
+    "g_object_ref",
+    "g_ptr_array_new",
+    "g_ptr_array_new_with_free_func",
+    "g_queue_new",
+    "g_realloc",
+    "g_realloc_n",
+    "g_slice_alloc",
+    "g_slice_alloc0",
+    "g_strconcat",
+    "g_strdup",
+    "g_strdup_printf",
+    "g_strdup_vprintf",
+    "g_strdupv",
+    "g_string_append",
+    "g_string_append_c",
+    "g_string_append_len",
+    "g_string_insert_c",
+    "g_string_insert_len",
+    "g_string_new",
+    "g_string_new_len",
+    "g_string_sized_new",
+    "g_strjoin",
+    "g_strjoinv",
+    "g_strndup",
+    "g_strsplit",
+    "g_variant_new",
+    "g_variant_ref_sink",
+};
+
+const char *const *callsite_ending_without_memory(size_t *ret_count)
+{
+    *ret_count = sizeof ending_without_memory / sizeof *ending_without_memory;
+    return ending_without_memory;
+}
+
 // Functions that end the program when there is no memory, by a common convention: gcry_xmalloc().
 static bool is_guard(const char *name)
 {
@@ -198,12 +259,21 @@ static bool is_guard(const char *name)
     return false;
 }
 
+// Functions of GLib that return a list: NULL is the empty one. Those that look for something fail.
+static bool returns_list(const char *name)
+{
+    return (strncmp(name, "g_list_", 7) == 0 || strncmp(name, "g_slist_", 8) == 0) &&
+           strstr(name, "_find") == NULL && strstr(name, "_nth") == NULL;
+}
+
 static bool never_fails(const char *name)
 {
-    if (is_silent_cxx(name) || describes_error(name) || is_guard(name))
-        return true;
-    return bsearch(name, never_failing, sizeof never_failing / sizeof *never_failing,
-                   sizeof *never_failing, compare_names) != NULL;
+    return is_silent_cxx(name) || describes_error(name) || is_guard(name) || returns_list(name) ||
+           bsearch(name, never_failing, sizeof never_failing / sizeof *never_failing,
+                   sizeof *never_failing, compare_names) != NULL ||
+           bsearch(name, ending_without_memory,
+                   sizeof ending_without_memory / sizeof *ending_without_memory,
+                   sizeof *ending_without_memory, compare_names) != NULL;
 }
 
 static enum site_success success_of(const char *name, const struct profile_function *function)
@@ -250,6 +320,25 @@ static void note_output(const struct failure *failure, struct callsite_code *fac
     }
 }
 
+// Whether the code of a function leaves no doubt that this is a failure: errno or the sign says so,
+// or a function failed before. Other results may be answers, or leftovers of a function without a
+// result. NULL may be what the function makes of NULL: whether it gets any is not known.
+static bool is_certain(const struct profile_function *function, const struct failure *failure)
+{
+    if (function->pure) // a negative number may be an answer, too: lua_type()
+        return false;
+    switch (failure->reason) {
+    case FAILURE_SETS_ERRNO:
+    case FAILURE_ERROR_NUMBERS:
+    case FAILURE_NEGATIVE:
+        return failure->confidence >= LEAST_CERTAIN;
+    case FAILURE_CODE:
+        return failure->confidence >= LEAST_CERTAIN && !failure->alone;
+    default:
+        return false;
+    }
+}
+
 static struct error *learn_import(const struct callsite_modules *modules,
                                   const struct profile *profile, size_t number,
                                   struct callsite_import *ret_import)
@@ -258,14 +347,18 @@ static struct error *learn_import(const struct callsite_modules *modules,
     const char *name = profile_text(profile, function->name);
     if (never_fails(name))
         return NULL;
+    ret_import->guessed = true;
     for (size_t i = 0; i < function->count; i++) {
         const struct failure *failure = &profile->failures.items[function->first + i];
         struct callsite_code facts = {.forced = failure->forced && !function->cut,
                                       .answer = function->pure || failure->gives ||
                                                 is_flag(profile, function, failure)};
         note_output(failure, &facts);
-        if (failure->confidence >= FAILURE_LIKELY && !needs_wrong_pointer(&profile->sets, failure))
-            TRY(add_failure(modules, &profile->sets, ret_import, failure, facts));
+        if (failure->confidence < FAILURE_LIKELY || needs_wrong_pointer(&profile->sets, failure))
+            continue;
+        TRY(add_failure(modules, &profile->sets, ret_import, failure, facts));
+        if (is_certain(function, failure))
+            ret_import->guessed = false;
     }
     ret_import->success = success_of(name, function);
     return NULL;
@@ -347,8 +440,10 @@ static bool import_failures(void *data, uint32_t import, struct site_failures *r
 {
     const struct callsite_module *module = data;
     const struct callsite_import *known = &module->imports.items[import];
-    *ret_failures = (struct site_failures){
-        .codes = known->codes.items, .count = known->codes.count, .success = known->success};
+    *ret_failures = (struct site_failures){.codes = known->codes.items,
+                                           .count = known->codes.count,
+                                           .success = known->success,
+                                           .guessed = known->guessed};
     return known->codes.count != 0;
 }
 

@@ -22,6 +22,7 @@ struct callsite_import {
     ARRAY(int) errors;                 // for each code, an errno that goes with it, or 0
     ARRAY(struct callsite_code) facts; // about each code
     enum site_success success;
+    bool guessed; // as in struct site_failures
 };
 
 struct callsite_module {
@@ -51,6 +52,8 @@ _must_check_ struct error *callsite_modules_find(struct callsite_modules *module
                                                  unsigned threads);
 // Functions of the C library that cannot fail, whatever their code looks like; sorted.
 const char *const *callsite_never_failing(size_t *ret_count);
+// Functions of GLib that end the program when there is no memory; sorted.
+const char *const *callsite_ending_without_memory(size_t *ret_count);
 // The errno that goes with a result of an import, or 0.
 int callsite_modules_error(void *modules, size_t module, uint32_t import, int64_t result);
 

@@ -60,8 +60,10 @@ void possible_results_make(const struct site_callee *callee, struct possible_res
         possible.ordinary = add_success(callee, &possible, ORDINARY, true);
         break;
     case SITE_SUCCESS_CONVERTED:
+    case SITE_SUCCESS_TIME:
     case SITE_SUCCESS_VALUE: // code often treats 0 apart: the child, no file
         possible.by_errno = callee->success == SITE_SUCCESS_CONVERTED;
+        possible.fills_day = callee->success == SITE_SUCCESS_TIME;
         add_success(callee, &possible, 0, false);
         possible.ordinary = add_success(callee, &possible, ORDINARY, true);
         break;

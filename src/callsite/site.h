@@ -23,9 +23,10 @@ enum site_success {
     SITE_SUCCESS_VALUE,      // a character, process or count: not negative
     SITE_SUCCESS_DESCRIPTOR, // a descriptor; 0 is one like others
     SITE_SUCCESS_CONVERTED,  // a number that may equal a failure; errno tells them apart: strtol()
-    SITE_SUCCESS_REQUESTED,  // it depends on the request, as for ioctl()
-    SITE_SUCCESS_POINTER,    // an address
-    SITE_SUCCESS_NEVER,      // it returns only if it fails, so no check is needed
+    SITE_SUCCESS_TIME, // a time that may equal a failure; a structure tells them apart: mktime()
+    SITE_SUCCESS_REQUESTED, // it depends on the request, as for ioctl()
+    SITE_SUCCESS_POINTER,   // an address
+    SITE_SUCCESS_NEVER,     // it returns only if it fails, so no check is needed
 };
 // For well-known functions of the C library; false for others.
 bool site_success_known(const char *name, enum site_success *ret_success);
@@ -35,6 +36,7 @@ struct site_failures {
     const int64_t *codes; // results that mean failure, sign-extended
     size_t count;
     enum site_success success;
+    bool guessed; // that these are failures is a guess from the function's code
 };
 
 struct site_callee {
@@ -44,6 +46,7 @@ struct site_callee {
     int64_t codes[SITE_CODES];
     bool more; // it has more codes than `codes` has room for
     enum site_success success;
+    bool guessed;
 };
 
 enum site_class {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Results that are compared with limits, with what was asked for or with other values, or that
 // wrappers deal with: test-callsite-comparisons.c knows which calls are checked.
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define APART __attribute__((noinline, noclone, noipa))
@@ -121,6 +123,30 @@ APART void to_end_of_line(FILE *file)
 // ---- system calls ----
 
 // It has no errors.
+APART int asks_page_size(void)
+{
+    long size = sysconf(_SC_PAGESIZE);
+    return size < 8192 ? (int)size : 8192;
+}
+// ---- what is filled in ----
+
+APART int filled_day(struct tm *passed)
+{
+    struct tm tm = *passed;
+    tm.tm_wday = -1;
+    time_t when = mktime(&tm);
+    step(tm.tm_hour);
+    if (tm.tm_wday < 0)
+        return -1;
+    return step((int)when);
+}
+APART int weekday(struct tm *passed)
+{
+    struct tm tm = *passed;
+    mktime(&tm);
+    return step(tm.tm_wday == 0 ? 7 : 8);
+}
+
 APART int asks_pid(void)
 {
     sink = (int)syscall(SYS_getpid);
@@ -203,6 +229,66 @@ APART int uses_may(size_t size)
     take(p, 2);
     return step(1);
 }
+// The same by a flag, and by a level.
+enum { FATAL = 1, WARNING = 2, WITH_ERROR = 4 };
+APART void complain_about(int how, const char *text)
+{
+    take((how & WARNING) != 0 ? text : "", how);
+    if ((how & WITH_ERROR) != 0)
+        step(errno);
+    if ((how & FATAL) != 0)
+        exit(1);
+    sink = 5;
+}
+APART void log_at(int level, const char *text)
+{
+    take(text, level);
+    if (level <= 2)
+        exit(level);
+    sink = 6;
+}
+APART char *must_by_flag(size_t size)
+{
+    char *p = malloc(size);
+    if (p == NULL)
+        complain_about(FATAL | WITH_ERROR, "no memory");
+    return p;
+}
+APART int uses_must_by_flag(size_t size)
+{
+    char *p = must_by_flag(size);
+    p[0] = 1;
+    take(p, 2);
+    return step(1);
+}
+APART char *must_by_level(size_t size)
+{
+    char *p = malloc(size);
+    if (p == NULL)
+        log_at(1, "no memory");
+    return p;
+}
+APART int uses_must_by_level(size_t size)
+{
+    char *p = must_by_level(size);
+    p[0] = 1;
+    take(p, 2);
+    return step(1);
+}
+APART char *may_by_level(size_t size)
+{
+    char *p = malloc(size);
+    if (p == NULL)
+        log_at(3, "no memory");
+    return p;
+}
+APART int uses_may_by_level(size_t size)
+{
+    char *p = may_by_level(size);
+    p[0] = 1;
+    take(p, 2);
+    return step(1);
+}
 APART long long converts(const char *text, int *error)
 {
     errno = 0;
@@ -256,8 +342,22 @@ int logged(const char *name)
     return fd;
 }
 
+// EOF is like all other characters that are not meant.
+APART int put_back(FILE *file)
+{
+    int c = getc(file);
+    ungetc(c, file);
+    return c == 'V' ? step(2) : 3;
+}
+APART int digit(FILE *file)
+{
+    int c = getc(file);
+    return isdigit(c) ? step(2) : 3;
+}
+
 int main(int argc, char **argv)
 {
+    struct tm tm = {.tm_mday = argc};
     struct thing thing = {0};
     keeps(&thing, argv[0]);
     keeps_other(&thing, argv[0]);
@@ -267,5 +367,7 @@ int main(int argc, char **argv)
            certain_descriptor(argc) + four_bytes(argc, argv[0]) + behind_beginning(argv[0]) +
            next_descriptor(argc) + right_letter(stdin) + calls_notes(argv[0]) +
            checks_reports(argv[0]) + ignores_reports(argv[0]) + uses_must(3) + uses_may(4) +
-           uses_converted(argv[0]) + uses_kept(&thing);
+           uses_converted(argv[0]) + uses_kept(&thing) + uses_must_by_flag(3) +
+           uses_must_by_level(3) + uses_may_by_level(3) + asks_page_size() + filled_day(&tm) +
+           weekday(&tm) + put_back(stdin) + digit(stdin);
 }
