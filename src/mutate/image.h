@@ -68,6 +68,7 @@ struct image_entry {
 struct image {
     char *path;
     struct buffer bytes; // the whole file
+    ARRAY(unsigned char *) maps; // unpacked
     unsigned decide;     // enum map_decide
     size_t modules;
     ARRAY(struct image_segment) segments;

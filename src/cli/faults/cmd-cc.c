@@ -158,8 +158,9 @@ static struct error *put_options(const struct settings *settings, const struct c
         TRY(buffer_printf(text, ";skip=%s", settings->skip));
     if (settings->types != NULL)
         TRY(buffer_printf(text, ";types=%s", settings->types));
-    return buffer_printf(text, "%s%s%s", found->debug ? "" : ";strip-debug",
-                         found->lto ? ";lto" : "", found->scattered ? ";scattered" : "");
+    return buffer_printf(text, "%s%s%s%s", found->debug ? "" : ";strip-debug",
+                         found->lto ? ";lto" : "", found->sections ? ";sections" : "",
+                         found->scattered ? ";scattered" : "");
 }
 
 static struct error *run(const struct settings *settings, char **operands, bool cxx)

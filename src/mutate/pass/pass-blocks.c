@@ -127,7 +127,6 @@ static void decide_by_marker(struct pass *pass, struct block_work *work, LLVMBui
     for (size_t i = 0; i < work->numbers.count; i++)
         numbers[i] = (struct shim_mark_number){work->numbers.items[i], i};
     const struct pass_marker marker = {
-        .block = work->subject->candidates.items[work->first].block,
         .next = work->body,
         .targets = work->clones.items,
         .target_count = work->clones.count,

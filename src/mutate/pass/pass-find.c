@@ -201,7 +201,7 @@ static void add_function(struct pass *pass, LLVMValueRef function)
     subject->declared_inline =
         has_attribute(function, "inlinehint") || has_attribute(function, "alwaysinline");
     subject->entry = !subject->local || shim_address_taken(function);
-    subject->name_key = pass_hash_text(0xcbf29ce484222325u, name);
+    subject->name_key = map_name_key(name);
 }
 
 static void find_candidates(struct pass *pass, struct pass_function *subject)
@@ -258,8 +258,7 @@ static void add_edges_of(struct pass *pass, struct pass_function *caller, LLVMVa
                          (pass->options.lto || !LLVMIsDeclaration(function));
         size_t size;
         if (elsewhere)
-            add_edge(caller,
-                     pass_hash_text(0xcbf29ce484222325u, LLVMGetValueName2(function, &size)));
+            add_edge(caller, map_name_key(LLVMGetValueName2(function, &size)));
         else
             pass_each_reached(pass, operand, 0, found_edge, caller);
     }

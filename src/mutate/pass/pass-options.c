@@ -85,6 +85,8 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
         options->budget = (unsigned)strtoul(value, NULL, 10);
     else if (strcmp(name, "least-budget") == 0)
         options->least_budget = (unsigned)strtoul(value, NULL, 10);
+    else if (strcmp(name, "sections") == 0)
+        options->sections = true;
     else if (strcmp(name, "scattered") == 0)
         options->scattered = true;
     else if (strcmp(name, "seed") == 0)

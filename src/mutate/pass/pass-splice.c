@@ -136,9 +136,7 @@ static void try_candidates(struct twin_work *work)
 static void put_marker(void *data, const struct shim_mark *mark)
 {
     struct twin_work *work = data;
-    const struct pass_candidate *first = &work->subject->candidates.items[mark->numbers[0].number];
     const struct pass_marker marker = {
-        .block = first->block,
         .next = mark->next,
         .targets = mark->targets,
         .target_count = mark->target_count,

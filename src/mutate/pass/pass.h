@@ -9,6 +9,8 @@
 #include "mutate/fault.h"
 #include "mutate/layout.h"
 
+// The beginning of the section that twins share.
+#define TWINS_LABEL ".Lordeal_twins"
 // Marks code that only runs when a fault is enabled.
 #define TWIN_ATTRIBUTE "ordeal-twin"
 // Marks symbols whose code or value is here only for the optimiser to see.
@@ -25,6 +27,7 @@ struct pass_options {
     const char *loops; // functions that get markers in place, separated by commas
     char *text;        // owns the names
     bool lto;          // the optimiser will see other modules, too
+    bool sections;     // each function has a section of its own
     bool scattered;    // the blocks of one function may get into several sections
     bool strip_debug;  // line tables were made for the map alone
     bool counters;
@@ -71,6 +74,7 @@ struct pass_candidate {
 struct pass_function {
     LLVMValueRef function, twin; // twin NULL: markers in the function itself
     bool local, entry, skipped, in_place, declared_inline;
+    bool together;           // its twin shares a section with others
     bool untouchable;        // compiles only if the optimiser finds constants in it
     uint64_t needs_constant; // parameters that must be constant for that, as bits
     LLVMValueRef softened;   // a copy for twins, without calls that must be optimised away
@@ -143,11 +147,10 @@ void pass_apply(struct pass *pass, const struct pass_function *subject, size_t n
 
 struct shim_mark_number;
 struct pass_marker {
-    uint32_t block;         // of the function
     LLVMBasicBlockRef next; // where it leads as long as no fault is enabled
     LLVMBasicBlockRef *targets;
     size_t target_count;
-    const struct shim_mark_number *numbers; // of candidates, with the target of each
+    const struct shim_mark_number *numbers; // of candidates, ascending, with the target of each
     size_t number_count;
 };
 // Builds a marker, which ends its block.
