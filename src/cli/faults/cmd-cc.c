@@ -19,7 +19,7 @@ struct settings {
     const char *decide, *types, *skip, *loops;
     struct option_list plugins;
     struct option_number clones, limit, budget, seed;
-    bool counters;
+    bool counters, system_headers;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
@@ -46,6 +46,8 @@ static const struct option options[] = {
      "functions that never return, as main,serve: their faults act in loops that are already "
      "running, but their code is slower also as long as none is enabled",
      FIELD(loops)},
+    {"system-headers", 0, OPTION_FLAG, NULL,
+     "faults in functions of system headers, too, such as C++ templates", FIELD(system_headers)},
     {"fault-seed", 0, OPTION_NUMBER, "N", "for what is chosen at random", FIELD(seed)},
     {"counters", 0, OPTION_FLAG, NULL, "count how often every basic block is executed",
      FIELD(counters)},
@@ -154,6 +156,8 @@ static struct error *put_options(const struct settings *settings, const struct c
     }
     if (settings->counters)
         TRY(buffer_printf(text, ";counters"));
+    if (settings->system_headers)
+        TRY(buffer_printf(text, ";system-headers"));
     if (settings->skip != NULL)
         TRY(buffer_printf(text, ";skip=%s", settings->skip));
     if (settings->types != NULL)

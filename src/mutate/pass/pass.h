@@ -31,6 +31,7 @@ struct pass_options {
     bool scattered;    // the blocks of one function may get into several sections
     bool strip_debug;  // line tables were made for the map alone
     bool counters;
+    bool system_headers; // faults in functions of system headers, too
     const char *table; // file with the faults of the source, or NULL
     ARRAY(const struct fault_type *) types;
 };
@@ -74,6 +75,7 @@ struct pass_candidate {
 struct pass_function {
     LLVMValueRef function, twin; // twin NULL: markers in the function itself
     bool local, entry, skipped, in_place, declared_inline;
+    bool foreign;            // of a system header: gets no faults
     bool together;           // its twin shares a section with others
     bool untouchable;        // compiles only if the optimiser finds constants in it
     uint64_t needs_constant; // parameters that must be constant for that, as bits
