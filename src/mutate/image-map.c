@@ -188,8 +188,7 @@ static struct error *read_edges(struct blob *blob, size_t first)
         if (edge < blob->header.functions)
             slot[i] = image->functions.items[first + edge].id;
         else if (edge - blob->header.functions < blob->header.keys)
-            memcpy(&slot[i],
-                   blob->keys.data + (edge - blob->header.functions) * sizeof(uint64_t),
+            memcpy(&slot[i], blob->keys.data + (edge - blob->header.functions) * sizeof(uint64_t),
                    sizeof(uint64_t));
         else
             return blob_broken(blob, "a call that leads nowhere");

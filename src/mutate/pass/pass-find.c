@@ -196,6 +196,14 @@ static bool is_foreign(const struct pass *pass, LLVMValueRef function)
     return !pass->options.system_headers && size != 0 && shim_is_system_header(name, size);
 }
 
+// A function of a system header that every module has for itself, such as an instance of a
+// template: its callers are in the module, and it has no faults of its own.
+static bool is_instance(const struct pass *pass, const struct pass_function *subject)
+{
+    return subject->foreign && !pass->options.lto &&
+           LLVMGetLinkage(subject->function) == LLVMLinkOnceODRLinkage;
+}
+
 static void add_function(struct pass *pass, LLVMValueRef function)
 {
     struct pass_function *subject = ARRAY_ADD(&pass->functions);
@@ -212,7 +220,8 @@ static void add_function(struct pass *pass, LLVMValueRef function)
     subject->foreign = is_foreign(pass, function);
     subject->declared_inline =
         has_attribute(function, "inlinehint") || has_attribute(function, "alwaysinline");
-    subject->entry = !subject->local || shim_address_taken(function);
+    subject->entry =
+        (!subject->local && !is_instance(pass, subject)) || shim_address_taken(function);
     subject->name_key = map_name_key(name);
 }
 
@@ -291,7 +300,8 @@ static void add_edges(struct pass *pass, struct pass_function *caller)
 static void mark_needed(struct pass *pass, const struct map *numbers, bool *needed)
 {
     for (size_t i = 0; i < pass->functions.count; i++)
-        needed[i] = !pass->functions.items[i].foreign;
+        needed[i] = !pass->functions.items[i].foreign ||
+                    pass_has_forbidden(pass->functions.items[i].function);
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < pass->functions.count; i++) {

@@ -255,7 +255,9 @@ void pass_make_twins(struct pass *pass)
 {
     for (size_t i = 0; i < pass->functions.count; i++) {
         struct pass_function *subject = &pass->functions.items[i];
-        if (subject->skipped || (subject->candidates.count == 0 && subject->edges.count == 0))
+        // Called by a twin, a pristine function would stay, with calls that must not be left.
+        if (subject->skipped || (subject->candidates.count == 0 && subject->edges.count == 0 &&
+                                 !pass_has_forbidden(subject->function)))
             continue;
         size_t size;
         bool loops =

@@ -21,7 +21,7 @@ struct pass_options {
     unsigned clones_per_block; // 0: as many as the limit allows
     unsigned limit;            // instructions in the clones of one block, without twins
     unsigned budget;           // instructions in the copies of a twin, in percent of its own
-    unsigned least_budget;     // for the smallest functions
+    unsigned least_budget;     // for the smallest functions, as long as a module has few of them
     uint64_t seed;
     const char *skip;  // files to leave alone: parts of their names, separated by commas
     const char *loops; // functions that get markers in place, separated by commas
@@ -32,7 +32,7 @@ struct pass_options {
     bool strip_debug;  // line tables were made for the map alone
     bool counters;
     bool system_headers; // faults in functions of system headers, too
-    const char *table; // file with the faults of the source, or NULL
+    const char *table;   // file with the faults of the source, or NULL
     ARRAY(const struct fault_type *) types;
 };
 // Text as `ordeal cc` makes it: "decide=worlds;clones=4;seed=1;lto". Ends the compiler if it is
@@ -124,7 +124,9 @@ void pass_each_reached(struct pass *pass, LLVMValueRef constant, unsigned depth,
 // Finds the functions that compile only if the optimiser finds constants in them.
 void pass_find_constants(struct pass *pass);
 bool pass_is_fixed(struct pass *pass, LLVMValueRef instruction); // no fault can be put there
-// Removes calls that end the compilation unless they are optimised away.
+// Calls that end the compilation unless they are optimised away: whether there are any; removes
+// them.
+bool pass_has_forbidden(LLVMValueRef function);
 void pass_drop_forbidden(LLVMValueRef function);
 // Describes what an instruction works on; an offset into the map's strings.
 uint32_t pass_detail(struct pass *pass, LLVMValueRef instruction);
@@ -141,6 +143,7 @@ void pass_instrument(struct pass *pass, struct pass_function *subject);
 // The same for a twin, where only the instructions that a fault changes are copied.
 void pass_splice(struct pass *pass, struct pass_function *subject);
 size_t pass_block_size(LLVMBasicBlockRef block); // instructions
+size_t pass_function_size(LLVMValueRef function);
 // How many candidates, from `first` on, are in the same block.
 size_t pass_in_one_block(const struct pass_function *subject, size_t first);
 // Makes a candidate's mistake in a copy of its instruction.

@@ -21,7 +21,7 @@ using namespace llvm;
 
 #define WAITING_ATTRIBUTE "ordeal-optimised"
 #define MOST_INLINED      10000 // calls in one twin, so that this ends where functions call each other
-#define MOST_LEFT_OVER    12 // instructions of a function that is inlined into twins
+#define MOST_LEFT_OVER    12    // instructions of a function that is inlined into twins
 #define MOST_BLOCKS       150 // of a twin whose variables are moved to registers
 
 static bool is_inlined(const CallBase &call)
