@@ -37,7 +37,7 @@ static const struct option options[] = {
      "at most N faults per basic block, chosen at random; as many as fit without this",
      FIELD(clones)},
     {"clone-budget", 0, OPTION_NUMBER, "PERCENT",
-     "at most so many instructions in all clones of a function, in percent of its own (40), and at "
+     "at most so many instructions in all clones of a function, in percent of its own (35), and at "
      "least 60 unless it is 0; more faults make the compiler slower and the file larger",
      FIELD(budget)},
     {"clone-limit", 0, OPTION_NUMBER, "N",

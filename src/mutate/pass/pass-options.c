@@ -116,7 +116,7 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
 void pass_options_parse(const char *text, struct pass_options *ret_options)
 {
     *ret_options =
-        (struct pass_options){.limit = 2000, .budget = 40, .least_budget = 60, .seed = 1};
+        (struct pass_options){.limit = 2000, .budget = 35, .least_budget = 60, .seed = 1};
     field_types_fill();
     for (size_t i = 0; fault_types[i] != NULL; i++)
         add_type(ret_options, fault_types[i]);
