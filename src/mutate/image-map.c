@@ -7,14 +7,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 // ---- one module ----
+
+#define MOST_PACKED 1100 // deflate makes of a byte no more than that
 
 struct blob {
     struct image *image;
     struct map_header header;
     size_t start; // in the section, for errors
-    struct cursor functions, edges, left_out, types, places, strings;
+    struct cursor functions, keys, edges, left_out, types, places, strings;
 };
 
 static struct error *blob_broken(const struct blob *blob, const char *what)
@@ -26,6 +29,35 @@ static struct cursor part(struct cursor *whole, size_t size)
 {
     const void *bytes = cursor_bytes(whole, size);
     return (struct cursor){bytes, bytes != NULL ? size : 0, 0, bytes == NULL};
+}
+
+static uint64_t plain_size(const struct map_header *header)
+{
+    return (uint64_t)header->functions * sizeof(struct map_function) +
+           (uint64_t)header->keys * sizeof(uint64_t) + (uint64_t)header->edges * sizeof(uint32_t) +
+           (uint64_t)header->left_out * sizeof(struct map_left_out) +
+           (uint64_t)header->types * sizeof(uint32_t) + (uint64_t)header->places + header->strings;
+}
+
+// Puts the unpacked bytes in place of the packed ones; the image owns them.
+static struct error *unpack(struct blob *blob, struct cursor *whole)
+{
+    if (blob->header.packed == 0)
+        return NULL;
+    struct cursor packed = part(whole, blob->header.packed);
+    uLongf size = plain_size(&blob->header), wanted = size;
+    if (packed.failed || size / MOST_PACKED > packed.size)
+        return blob_broken(blob, "a map is cut off");
+    unsigned char **plain = ARRAY_ADD(&blob->image->maps);
+    if (plain == NULL)
+        return error_no_memory();
+    *plain = malloc(size + 1);
+    if (*plain == NULL)
+        return error_no_memory();
+    if (uncompress(*plain, &size, packed.data, packed.size) != Z_OK || size != wanted)
+        return blob_broken(blob, "a map that cannot be unpacked");
+    *whole = (struct cursor){*plain, size, 0, false};
+    return NULL;
 }
 
 static struct error *open_blob(struct image *image, struct cursor *section, struct blob *ret_blob)
@@ -43,8 +75,10 @@ static struct error *open_blob(struct image *image, struct cursor *section, stru
                          image->path, blob.header.version, MAP_VERSION);
     struct cursor whole = part(section, blob.header.size);
     cursor_bytes(&whole, sizeof blob.header);
+    TRY(unpack(&blob, &whole));
     blob.functions = part(&whole, blob.header.functions * sizeof(struct map_function));
-    blob.edges = part(&whole, blob.header.edges * sizeof(uint64_t));
+    blob.keys = part(&whole, blob.header.keys * sizeof(uint64_t));
+    blob.edges = part(&whole, blob.header.edges * sizeof(uint32_t));
     blob.left_out = part(&whole, blob.header.left_out * sizeof(struct map_left_out));
     blob.types = part(&whole, blob.header.types * sizeof(uint32_t));
     blob.places = part(&whole, blob.header.places);
@@ -142,33 +176,42 @@ static struct error *read_candidates(struct blob *blob, size_t function, uint32_
     return NULL;
 }
 
-static struct error *read_edges(struct blob *blob, uint32_t count)
+// Ids of functions of the module that come later are not known yet, so edges are read last.
+static struct error *read_edges(struct blob *blob, size_t first)
 {
-    struct cursor rows = part(&blob->edges, count * sizeof(uint64_t));
-    if (rows.failed)
-        return blob_broken(blob, "a function with too many calls");
-    uint64_t *slot = ARRAY_ADD_MANY(&blob->image->edges, count);
+    struct image *image = blob->image;
+    uint64_t *slot = ARRAY_ADD_MANY(&image->edges, blob->header.edges);
     if (slot == NULL)
         return error_no_memory();
-    memcpy(slot, rows.data, count * sizeof *slot);
+    for (uint32_t i = 0; i < blob->header.edges; i++) {
+        uint32_t edge = cursor_u32(&blob->edges);
+        if (edge < blob->header.functions)
+            slot[i] = image->functions.items[first + edge].id;
+        else if (edge - blob->header.functions < blob->header.keys)
+            memcpy(&slot[i], blob->keys.data + (edge - blob->header.functions) * sizeof(uint64_t),
+                   sizeof(uint64_t));
+        else
+            return blob_broken(blob, "a call that leads nowhere");
+    }
     return NULL;
 }
 
 static struct error *read_functions(struct blob *blob)
 {
     struct image *image = blob->image;
+    size_t first = image->functions.count, first_edge = image->edges.count;
+    uint64_t edges = 0;
     for (uint32_t i = 0; i < blob->header.functions; i++) {
         struct map_function row;
         cursor_copy(&blob->functions, &row, sizeof row);
         const struct image_function function = {
             .id = row.id,
-            .name_key = row.name_key,
             .name = text(blob, row.name),
             .reason = text(blob, row.reason),
             .source = text(blob, blob->header.source),
             .first_candidate = image->candidates.count,
             .candidates = row.candidates,
-            .first_edge = image->edges.count,
+            .first_edge = first_edge + edges,
             .edges = row.edges,
             .flags = row.flags,
             .blocks = row.blocks,
@@ -179,10 +222,13 @@ static struct error *read_functions(struct blob *blob)
         if (slot == NULL)
             return error_no_memory();
         *slot = function;
-        TRY(read_edges(blob, row.edges));
+        slot->name_key = map_name_key(function.name);
+        edges += row.edges;
         TRY(read_candidates(blob, image->functions.count - 1, row.candidates));
     }
-    return NULL;
+    if (edges != blob->header.edges)
+        return blob_broken(blob, "a function with too many calls");
+    return read_edges(blob, first);
 }
 
 // `first`: the module's first function.
@@ -319,9 +365,7 @@ static struct error *find_owner(struct marks *marks, size_t at, uint64_t id)
 
 static uint64_t read_address(struct marks *marks, bool near)
 {
-    if (!near)
-        return cursor_u64(marks->cursor);
-    return marks->base + (uint64_t)(int64_t)(int32_t)cursor_u32(marks->cursor);
+    return near ? marks->base + cursor_uleb128(marks->cursor) : cursor_u64(marks->cursor);
 }
 
 static struct error *read_targets(struct marks *marks, size_t at, uint64_t count, bool near,
@@ -333,9 +377,10 @@ static struct error *read_targets(struct marks *marks, size_t at, uint64_t count
     struct image_target *slot = ARRAY_ADD_MANY(&image->targets, live ? count : 0);
     if (slot == NULL)
         return error_no_memory();
+    uint64_t before = 0;
     for (uint64_t i = 0; i < count; i++) {
         struct image_target target = {.address = read_address(marks, near)};
-        target.candidate = cursor_uleb128(marks->cursor);
+        target.candidate = before += cursor_uleb128(marks->cursor);
         if (marks->cursor->failed)
             return image_broken(image, MARK_SECTION, at, "a marker is cut off");
         if (target.candidate >= owner->candidates ||
@@ -349,27 +394,26 @@ static struct error *read_targets(struct marks *marks, size_t at, uint64_t count
     return NULL;
 }
 
-static struct error *read_mark(struct marks *marks, size_t at, bool near)
+static struct error *read_mark(struct marks *marks, size_t at, uint64_t targets, bool near)
 {
     struct image *image = marks->image;
     struct cursor *cursor = marks->cursor;
-    uint64_t block = cursor_uleb128(cursor);
-    uint64_t targets = cursor_uleb128(cursor);
     uint64_t address = read_address(marks, near);
     uint64_t id = near ? marks->id : cursor_u64(cursor);
-    // Each target has five bytes or more.
-    if (cursor->failed || targets > (cursor->size - cursor->at) / 5 || block > UINT32_MAX)
+    // Each target has two bytes or more.
+    if (cursor->failed || targets == 0 || targets > (cursor->size - cursor->at) / 2)
         return image_broken(image, MARK_SECTION, at, "a marker is cut off");
     TRY(find_owner(marks, at, id));
     // A linker that drops code and keeps its records leaves zeros in them.
     bool live = near ? marks->base != 0 : address != 0;
     if (live && !is_code(image, address, MARK_NOP_SIZE, &marks->last))
         return image_broken(image, MARK_SECTION, at, "a marker outside of the code");
-    const struct image_marker marker = {address, marks->function, (uint32_t)block,
-                                        image->targets.count, targets};
+    struct image_marker marker = {address, marks->function, 0, image->targets.count, targets};
     TRY(read_targets(marks, at, targets, near, live));
     if (!live)
         return NULL;
+    const struct image_target *first = &image->targets.items[marker.first_target];
+    marker.block = image->candidates.items[image_target_candidate(image, &marker, first)].block;
     size_t before = image->markers.count;
     marks->sorted &= before == 0 || image->markers.items[before - 1].address <= address;
     struct image_marker *slot = ARRAY_ADD(&image->markers);
@@ -384,12 +428,12 @@ static struct error *read_record(struct marks *marks)
 {
     struct cursor *cursor = marks->cursor;
     size_t at = cursor->at;
-    uint8_t kind = cursor_u8(cursor);
-    if (kind == MARK_NEAR && marks->function != SIZE_MAX)
-        return read_mark(marks, at, true);
-    if (kind == MARK_FAR)
-        return read_mark(marks, at, false);
-    if (kind != MARK_BASE)
+    uint64_t head = cursor_uleb128(cursor), targets = head / MARK_KINDS;
+    if (head % MARK_KINDS == MARK_NEAR && marks->function != SIZE_MAX)
+        return read_mark(marks, at, targets, true);
+    if (head % MARK_KINDS == MARK_FAR)
+        return read_mark(marks, at, targets, false);
+    if (head != MARK_BASE)
         return image_broken(marks->image, MARK_SECTION, at, "something else than a marker");
     marks->base = cursor_u64(cursor);
     uint64_t id = cursor_u64(cursor);

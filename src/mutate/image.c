@@ -204,6 +204,9 @@ void image_close(struct image *image)
 {
     free(image->path);
     buffer_deinit(&image->bytes);
+    for (size_t i = 0; i < image->maps.count; i++)
+        free(image->maps.items[i]);
+    ARRAY_DEINIT(&image->maps);
     ARRAY_DEINIT(&image->segments);
     ARRAY_DEINIT(&image->functions);
     ARRAY_DEINIT(&image->candidates);

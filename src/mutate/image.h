@@ -67,8 +67,9 @@ struct image_entry {
 
 struct image {
     char *path;
-    struct buffer bytes; // the whole file
-    unsigned decide;     // enum map_decide
+    struct buffer bytes;         // the whole file
+    ARRAY(unsigned char *) maps; // unpacked
+    unsigned decide;             // enum map_decide
     size_t modules;
     ARRAY(struct image_segment) segments;
     ARRAY(struct image_function) functions;

@@ -6,8 +6,9 @@
 //   ordeal_mark  where it is: one record per marker that survived, not loaded
 //   ordeal_twin  entries that lead to twins: struct twin_row, loaded but never touched
 //
-// A blob is a struct map_header, then map_function[], uint64_t edges[], map_left_out[],
-// uint32_t types[] (strings), places (enum map_place), strings.
+// A blob is a struct map_header, then, packed by zlib, map_function[], uint64_t keys[], uint32_t
+// edges[], map_left_out[], uint32_t types[] (strings), places (enum map_place), strings; then zeros
+// up to a multiple of eight.
 #ifndef ORDEAL_MUTATE_LAYOUT_H
 #define ORDEAL_MUTATE_LAYOUT_H
 
@@ -17,7 +18,7 @@
 #define MARK_SECTION "ordeal_mark"
 #define TWIN_SECTION "ordeal_twin"
 #define MAP_MAGIC    0x4d44524fu // "ORDM"
-#define MAP_VERSION  3u
+#define MAP_VERSION  4u
 
 enum map_decide { // how a candidate is chosen
     MAP_WORLDS,   // entries lead to twins with markers
@@ -43,17 +44,27 @@ struct map_header {
     uint32_t functions, edges, candidates, types; // how many
     uint32_t places, strings;                     // bytes of them
     uint32_t source;                              // string: the file that was compiled
-    uint32_t left_out;                            // how many
+    uint32_t left_out, keys;                      // how many
+    uint32_t packed;                              // bytes that are packed; 0: nothing is
 };
 
 struct map_function {
-    uint64_t id;       // of name, body and, if it is local, module
-    uint64_t name_key; // of the name alone, for calls from other modules
+    uint64_t id; // of name, body and, if it is local, module
     uint32_t name, reason;
     uint32_t edges, candidates; // how many; they follow those of the function before
     uint32_t flags;
     uint32_t blocks;
 };
+// An edge is the number of a function of the module, or, from `functions` on, of a key: that of a
+// function elsewhere.
+static inline uint64_t map_name_key(const char *name)
+{
+    uint64_t key = 0xcbf29ce484222325u;
+    do
+        key = (key ^ (unsigned char)*name) * 0x100000001b3u;
+    while (*name++ != '\0');
+    return key;
+}
 
 // Candidates are many, so they are packed by their places, in the order of the function. A place is
 // a byte of enum map_place with the number of its candidates, then numbers in ULEB128. Those that
@@ -90,13 +101,16 @@ struct map_left_out {
     uint32_t reserved;
 };
 
-// A record in ordeal_mark begins with a byte that says what it is. Numbers are ULEB128.
+// A record in ordeal_mark begins with a number that has its kind in the lowest bits and in the
+// others how many targets it has. Numbers are ULEB128.
 enum mark_kind {
     MARK_BASE = 1, // uint64_t address, function id: what the near markers that follow refer to
-    MARK_NEAR = 2, // block, targets; int32_t marker; per target int32_t clone, candidate
-    MARK_FAR = 3,  // block, targets; uint64_t marker, function id; per target uint64_t clone,
-                   // candidate
+    MARK_NEAR = 2, // marker; per target clone, candidate
+    MARK_FAR = 3,  // uint64_t marker, function id; per target uint64_t clone, candidate
 };
+#define MARK_KINDS 4
+// Near markers and clones are distances from the base. Candidates, all of one block, are in
+// ascending order: each is the difference to the one before.
 
 struct twin_row {
     int32_t entry, twin; // relative to the field itself

@@ -5,8 +5,10 @@
 
 #include "base/cleanup.h"
 #include "elf/frames.h"
+#include "elf/symbols.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define MOST_STACK ((size_t)1 << 20) // bytes of a stack that are looked at
@@ -40,6 +42,51 @@ static struct error *add_range(void *data, const struct elf_frame *frame)
     return NULL;
 }
 
+static bool has_entry(const struct image *image, size_t function)
+{
+    for (size_t i = 0; i < image->entries.count; i++)
+        if (image->entries.items[i].function == function)
+            return true;
+    return false;
+}
+
+// The function without an entry that a symbol is about; SIZE_MAX if there is none, or several: a
+// static function's name may be that of others.
+static size_t function_of(const struct image *image, const struct elf_symbol *symbol)
+{
+    size_t found = SIZE_MAX;
+    for (size_t i = 0; i < image->functions.count; i++) {
+        const struct image_function *function = &image->functions.items[i];
+        if (function->again || function->markers == 0 || (function->flags & MAP_IN_PLACE) != 0 ||
+            strlen(function->name) != symbol->name_size ||
+            memcmp(function->name, symbol->name, symbol->name_size) != 0)
+            continue;
+        if (found != SIZE_MAX || has_entry(image, i))
+            return SIZE_MAX;
+        found = i;
+    }
+    return found;
+}
+
+// Functions without an entry are known by their symbols. A stripped file has none.
+static struct error *add_symbols(const struct search *search, const struct elf_object *object)
+{
+    _cleanup_(elf_symbols_deinit) struct elf_symbols symbols = {0};
+    TRY(elf_symbols_load(object, NULL, &symbols));
+    for (size_t i = 0; i < symbols.code.count; i++) {
+        const struct elf_symbol *symbol = &symbols.code.items[i];
+        size_t function =
+            symbol->kind == ELF_SYMBOL_FUNCTION ? function_of(search->image, symbol) : SIZE_MAX;
+        if (function == SIZE_MAX)
+            continue;
+        struct running_range *slot = ARRAY_ADD(&search->ranges->items);
+        if (slot == NULL)
+            return error_no_memory();
+        *slot = (struct running_range){symbol->start, symbol->end, function};
+    }
+    return NULL;
+}
+
 static int by_start(const void *a, const void *b)
 {
     const struct running_range *x = a, *y = b;
@@ -53,6 +100,8 @@ struct error *running_ranges_find(const struct image *image, struct running_rang
     struct elf_object *object = NULL;
     TRY(elf_object_open_bare(image->path, &object));
     struct error *error = elf_each_frame(object, add_range, &search);
+    if (error == NULL)
+        error = add_symbols(&search, object);
     elf_object_close(object);
     TRY(error);
     if (ranges.items.count != 0)
@@ -64,7 +113,7 @@ struct error *running_ranges_find(const struct image *image, struct running_rang
 
 // ---- a thread ----
 
-// The function at a link-time address; SIZE_MAX if there is none with an entry.
+// The function at a link-time address; SIZE_MAX if none is known.
 static size_t function_at(const struct running_ranges *ranges, uint64_t address)
 {
     size_t low = 0, high = ranges->items.count;

@@ -6,7 +6,8 @@
 
 #include "mutate/image.h"
 
-// Where the pristine code of functions with entries is.
+// Where the pristine code of functions is: of those with entries, and of static ones that have a
+// symbol.
 struct running_range {
     uint64_t start, end; // link-time addresses
     size_t function;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -24,8 +25,8 @@ struct made { // the whole file; code at address = offset
     uint32_t type;
     unsigned char places[12];
     char strings[16];
-    unsigned char mark[17 + 7 + 2 * 5];
-    unsigned char space[6];
+    unsigned char mark[17 + 2 + 2 * 2];
+    unsigned char space[1];
     struct twin_row twin;
     char names[sizeof names];
     Elf64_Shdr sections[5];
@@ -85,15 +86,10 @@ static void fill(struct made *made)
                                          0,         0,
                                          0,         0,
                                          0,         0,
-                                         0,         MARK_NEAR,
-                                         0,         2,
-                                         0,         0,
-                                         0,         0,
-                                         16,        0,
-                                         0,         0,
+                                         0,         2 * MARK_KINDS + MARK_NEAR,
+                                         0,         16,
                                          0,         24,
-                                         0,         0,
-                                         0,         1};
+                                         1};
     _Static_assert(sizeof mark == sizeof made->mark && AT(code) + 16 < 256, "layout");
     memcpy(made->mark, mark, sizeof mark);
     made->twin = (struct twin_row){(int32_t)(AT(code) - AT(twin)),
@@ -227,7 +223,7 @@ static void knows_clones_that_became_one(void **state)
         struct image image = {0};
         fill(&made);
         if (same == 1)
-            made.mark[29] = made.mark[24];
+            made.mark[21] = made.mark[19];
         assert_null(open_made(&made, sizeof made, &image));
         assert_int_equal(image_same_code(&image, 0), 0);
         assert_int_equal(image_same_code(&image, 1), same == 1 ? 0 : 1);
@@ -274,6 +270,73 @@ static void refuses_what_is_cut_off(void **state)
     }
 }
 
+// The same file with its map packed, at the end.
+static void pack(struct made *made, struct buffer *ret_bytes)
+{
+    unsigned char packed[512];
+    uLongf size = sizeof packed;
+    fill(made);
+    assert_int_equal(compress(packed, &size, (unsigned char *)&made->function,
+                              AT(strings) + sizeof made->strings - AT(function)),
+                     Z_OK);
+    made->map.packed = (uint32_t)size;
+    made->map.size = (uint32_t)(sizeof made->map + size);
+    made->sections[1] = section(1, sizeof *made, made->map.size);
+    memset(&made->function, 0xff, AT(mark) - AT(function));
+    assert_null(buffer_append(ret_bytes, made, sizeof *made));
+    assert_null(buffer_append(ret_bytes, &made->map, sizeof made->map));
+    assert_null(buffer_append(ret_bytes, packed, size));
+}
+
+static void reads_a_packed_map(void **state)
+{
+    struct made made;
+    struct image image = {0};
+    struct buffer bytes = {0};
+    size_t found = 9;
+    pack(&made, &bytes);
+    assert_null(image_parse("made", &bytes, &image));
+    assert_int_equal(image.candidates.count, 2);
+    assert_null(image_find(&image, "no@x:11", &found));
+    assert_int_equal(found, 1);
+    image_close(&image);
+}
+
+static void refuses_a_map_that_cannot_be_unpacked(void **state)
+{
+    struct made made;
+    size_t refused = 0;
+    for (size_t i = 0; i == 0 || i < made.map.packed; i++) {
+        struct buffer bytes = {0};
+        struct image image = {0};
+        pack(&made, &bytes);
+        bytes.data[sizeof made + sizeof made.map + i] ^= 0x40;
+        struct error *error = image_parse("made", &bytes, &image);
+        if (error != NULL)
+            assert_non_null(strstr(error_message(error), "unpacked"));
+        else // a bit that means nothing
+            assert_int_equal(image.candidates.count, 2);
+        refused += error != NULL;
+        error_free(error);
+        image_close(&image);
+    }
+    assert_in_range(refused, made.map.packed - 1, made.map.packed);
+    // Numbers that the packed bytes cannot give are refused before room is made for them.
+    static const uint32_t counts[] = {2, 1u << 20, UINT32_MAX};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct buffer bytes = {0};
+        struct image image = {0};
+        pack(&made, &bytes);
+        made.map.functions = counts[i];
+        memcpy(bytes.data + sizeof made, &made.map, sizeof made.map);
+        struct error *error = image_parse("made", &bytes, &image);
+        assert_non_null(error);
+        assert_non_null(
+            strstr(error_message(error), counts[i] == 2 ? "unpacked" : "a map is cut off"));
+        error_free(error);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +347,8 @@ int main(void)
         cmocka_unit_test(knows_clones_that_became_one),
         cmocka_unit_test(survives_broken_bytes),
         cmocka_unit_test(refuses_what_is_cut_off),
+        cmocka_unit_test(reads_a_packed_map),
+        cmocka_unit_test(refuses_a_map_that_cannot_be_unpacked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

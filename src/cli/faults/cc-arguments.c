@@ -40,7 +40,7 @@ static bool scatters(const char *text)
     return false;
 }
 
-// The last of -gX and -g0 decides, and likewise for -flto.
+// The last of -gX and -g0 decides, and likewise for -flto and -ffunction-sections.
 static void scan_argument(const char *text, struct cc_arguments *found)
 {
     if (strcmp(text, "-g0") == 0)
@@ -51,6 +51,10 @@ static void scan_argument(const char *text, struct cc_arguments *found)
         found->lto = true;
     else if (strcmp(text, "-fno-lto") == 0)
         found->lto = false;
+    else if (strcmp(text, "-ffunction-sections") == 0)
+        found->sections = true;
+    else if (strcmp(text, "-fno-function-sections") == 0)
+        found->sections = false;
     else if (strncmp(text, "-fsanitize=", 11) == 0)
         found->cfi |= has_cfi(text + 11);
     else if (strncmp(text, "-fno-sanitize=", 14) == 0)

@@ -19,7 +19,7 @@ struct settings {
     const char *decide, *types, *skip, *loops;
     struct option_list plugins;
     struct option_number clones, limit, budget, seed;
-    bool counters;
+    bool counters, system_headers;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
@@ -37,7 +37,7 @@ static const struct option options[] = {
      "at most N faults per basic block, chosen at random; as many as fit without this",
      FIELD(clones)},
     {"clone-budget", 0, OPTION_NUMBER, "PERCENT",
-     "at most so many instructions in all clones of a function, in percent of its own (40), and at "
+     "at most so many instructions in all clones of a function, in percent of its own (35), and at "
      "least 60 unless it is 0; more faults make the compiler slower and the file larger",
      FIELD(budget)},
     {"clone-limit", 0, OPTION_NUMBER, "N",
@@ -46,6 +46,8 @@ static const struct option options[] = {
      "functions that never return, as main,serve: their faults act in loops that are already "
      "running, but their code is slower also as long as none is enabled",
      FIELD(loops)},
+    {"system-headers", 0, OPTION_FLAG, NULL,
+     "faults in functions of system headers, too, such as C++ templates", FIELD(system_headers)},
     {"fault-seed", 0, OPTION_NUMBER, "N", "for what is chosen at random", FIELD(seed)},
     {"counters", 0, OPTION_FLAG, NULL, "count how often every basic block is executed",
      FIELD(counters)},
@@ -154,12 +156,15 @@ static struct error *put_options(const struct settings *settings, const struct c
     }
     if (settings->counters)
         TRY(buffer_printf(text, ";counters"));
+    if (settings->system_headers)
+        TRY(buffer_printf(text, ";system-headers"));
     if (settings->skip != NULL)
         TRY(buffer_printf(text, ";skip=%s", settings->skip));
     if (settings->types != NULL)
         TRY(buffer_printf(text, ";types=%s", settings->types));
-    return buffer_printf(text, "%s%s%s", found->debug ? "" : ";strip-debug",
-                         found->lto ? ";lto" : "", found->scattered ? ";scattered" : "");
+    return buffer_printf(text, "%s%s%s%s", found->debug ? "" : ";strip-debug",
+                         found->lto ? ";lto" : "", found->sections ? ";sections" : "",
+                         found->scattered ? ";scattered" : "");
 }
 
 static struct error *run(const struct settings *settings, char **operands, bool cxx)

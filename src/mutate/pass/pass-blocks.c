@@ -29,6 +29,15 @@ size_t pass_block_size(LLVMBasicBlockRef block)
     return size;
 }
 
+size_t pass_function_size(LLVMValueRef function)
+{
+    size_t size = 0;
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        size += pass_block_size(block);
+    return size;
+}
+
 // Chooses candidates by a sample without repetition. The same seed gives the same sample.
 static void choose(const struct pass *pass, struct block_work *work)
 {
@@ -127,7 +136,6 @@ static void decide_by_marker(struct pass *pass, struct block_work *work, LLVMBui
     for (size_t i = 0; i < work->numbers.count; i++)
         numbers[i] = (struct shim_mark_number){work->numbers.items[i], i};
     const struct pass_marker marker = {
-        .block = work->subject->candidates.items[work->first].block,
         .next = work->body,
         .targets = work->clones.items,
         .target_count = work->clones.count,

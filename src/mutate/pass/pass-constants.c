@@ -164,6 +164,19 @@ bool pass_is_fixed(struct pass *pass, LLVMValueRef instruction)
     return is_forbidden(callee) || (called != NULL && called->needs_constant != 0);
 }
 
+bool pass_has_forbidden(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef call = LLVMGetFirstInstruction(block); call != NULL;
+             call = LLVMGetNextInstruction(call)) {
+            LLVMValueRef callee = called_function(call);
+            if (callee != NULL && is_forbidden(callee))
+                return true;
+        }
+    return false;
+}
+
 void pass_drop_forbidden(LLVMValueRef function)
 {
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;

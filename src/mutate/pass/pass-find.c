@@ -7,6 +7,7 @@
 #include "mutate/pass/source.h"
 
 #include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- what cannot be touched ----
@@ -164,13 +165,13 @@ static uint64_t scan(struct pass *pass, struct pass_function *subject)
              instruction = LLVMGetNextInstruction(instruction), position++) {
             LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
             hash = pass_hash(hash, &opcode, sizeof opcode);
-            if (!subject->skipped)
+            if (!subject->skipped && !subject->foreign)
                 look_at(pass, subject, loops, instruction, number, position);
         }
     }
     shim_loops_free(loops);
     subject->blocks = number;
-    if (!subject->skipped)
+    if (!subject->skipped && !subject->foreign)
         pass_find_in_source(pass, subject);
     for (size_t i = 0; i < subject->candidates.count; i++)
         hash = pass_hash_text(hash, subject->candidates.items[i].type->name);
@@ -183,6 +184,24 @@ static bool is_local(LLVMValueRef function)
 {
     LLVMLinkage linkage = LLVMGetLinkage(function);
     return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
+}
+
+// Nobody who works on the program makes mistakes in a system header.
+static bool is_foreign(const struct pass *pass, LLVMValueRef function)
+{
+    LLVMMetadataRef program = LLVMGetSubprogram(function);
+    LLVMMetadataRef file = program != NULL ? LLVMDIScopeGetFile(program) : NULL;
+    unsigned size = 0;
+    const char *name = file != NULL ? LLVMDIFileGetFilename(file, &size) : NULL;
+    return !pass->options.system_headers && size != 0 && shim_is_system_header(name, size);
+}
+
+// A function of a system header that every module has for itself, such as an instance of a
+// template: its callers are in the module, and it has no faults of its own.
+static bool is_instance(const struct pass *pass, const struct pass_function *subject)
+{
+    return subject->foreign && !pass->options.lto &&
+           LLVMGetLinkage(subject->function) == LLVMLinkOnceODRLinkage;
 }
 
 static void add_function(struct pass *pass, LLVMValueRef function)
@@ -198,10 +217,12 @@ static void add_function(struct pass *pass, LLVMValueRef function)
     subject->local = is_local(function);
     subject->reason = why_not(function);
     subject->skipped = subject->reason != NULL;
+    subject->foreign = is_foreign(pass, function);
     subject->declared_inline =
         has_attribute(function, "inlinehint") || has_attribute(function, "alwaysinline");
-    subject->entry = !subject->local || shim_address_taken(function);
-    subject->name_key = pass_hash_text(0xcbf29ce484222325u, name);
+    subject->entry =
+        (!subject->local && !is_instance(pass, subject)) || shim_address_taken(function);
+    subject->name_key = map_name_key(name);
 }
 
 static void find_candidates(struct pass *pass, struct pass_function *subject)
@@ -258,8 +279,7 @@ static void add_edges_of(struct pass *pass, struct pass_function *caller, LLVMVa
                          (pass->options.lto || !LLVMIsDeclaration(function));
         size_t size;
         if (elsewhere)
-            add_edge(caller,
-                     pass_hash_text(0xcbf29ce484222325u, LLVMGetValueName2(function, &size)));
+            add_edge(caller, map_name_key(LLVMGetValueName2(function, &size)));
         else
             pass_each_reached(pass, operand, 0, found_edge, caller);
     }
@@ -272,6 +292,66 @@ static void add_edges(struct pass *pass, struct pass_function *caller)
         for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction != NULL;
              instruction = LLVMGetNextInstruction(instruction))
             add_edges_of(pass, caller, instruction);
+}
+
+// ---- functions that have nothing to do with faults ----
+
+// Marks the functions from which a candidate can be reached. Under LTO, it may be elsewhere.
+static void mark_needed(struct pass *pass, const struct map *numbers, bool *needed)
+{
+    for (size_t i = 0; i < pass->functions.count; i++)
+        needed[i] = !pass->functions.items[i].foreign ||
+                    pass_has_forbidden(pass->functions.items[i].function);
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < pass->functions.count; i++) {
+            const struct pass_function *subject = &pass->functions.items[i];
+            for (size_t j = 0; j < subject->edges.count && !needed[i]; j++) {
+                uint32_t number = map_find(numbers, subject->edges.items[j]);
+                needed[i] = number == MAP_NONE ? pass->options.lto : needed[number];
+                more |= needed[i];
+            }
+        }
+    }
+}
+
+static void drop_edges(struct pass_function *subject, const struct map *numbers, const bool *needed)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < subject->edges.count; i++) {
+        uint32_t number = map_find(numbers, subject->edges.items[i]);
+        if (number == MAP_NONE || needed[number])
+            subject->edges.items[kept++] = subject->edges.items[i];
+    }
+    subject->edges.count = kept;
+}
+
+// Forgets functions of system headers that lead to no candidate: they are many in C++, and need
+// neither twins nor a place in the map.
+static void drop_unneeded(struct pass *pass)
+{
+    struct map numbers = {0};
+    bool *needed = calloc(pass->functions.count + 1, sizeof *needed);
+    if (needed == NULL) {
+        pass_must(error_no_memory());
+        return;
+    }
+    for (size_t i = 0; i < pass->functions.count; i++)
+        pass_must(map_put(&numbers, pass->functions.items[i].id, (uint32_t)i));
+    mark_needed(pass, &numbers, needed);
+    size_t kept = 0;
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        struct pass_function *subject = &pass->functions.items[i];
+        if (!needed[i]) {
+            ARRAY_DEINIT(&subject->edges);
+            continue;
+        }
+        drop_edges(subject, &numbers, needed);
+        pass->functions.items[kept++] = *subject;
+    }
+    pass->functions.count = kept;
+    map_deinit(&numbers);
+    free(needed);
 }
 
 void pass_find(struct pass *pass)
@@ -293,4 +373,5 @@ void pass_find(struct pass *pass)
     tell_apart(pass);
     for (size_t i = 0; i < pass->functions.count; i++)
         add_edges(pass, &pass->functions.items[i]);
+    drop_unneeded(pass);
 }

@@ -6,7 +6,9 @@
 #include "base/hash.h"
 #include "mutate/model.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 // ---- strings ----
 
@@ -71,7 +73,6 @@ static struct map_header make_header(struct pass *pass, struct strings *strings)
         .source = keep(strings, pass_intern(pass, LLVMGetSourceFileName(pass->module, &size))),
     };
     for (size_t i = 0; i < pass->functions.count; i++) {
-        header.edges += (uint32_t)pass->functions.items[i].edges.count;
         header.candidates += (uint32_t)pass->functions.items[i].candidates.count;
         header.left_out += (uint32_t)pass->functions.items[i].left_out.count;
     }
@@ -85,7 +86,6 @@ static void write_functions(struct pass *pass, struct strings *strings, struct b
         size_t size;
         const struct map_function row = {
             .id = subject->id,
-            .name_key = subject->name_key,
             .name = keep(strings, pass_intern(pass, LLVMGetValueName2(subject->function, &size))),
             .reason =
                 keep(strings, pass_intern(pass, subject->reason != NULL ? subject->reason : "")),
@@ -203,34 +203,78 @@ void pass_write_section(struct pass *pass, const char *name, const struct buffer
     buffer_deinit(&text);
 }
 
+// Calls of functions elsewhere are keys.
+static void write_edges(struct pass *pass, struct map_header *header, struct buffer *blob)
+{
+    struct map numbers = {0}; // by id or key
+    struct buffer edges = {0};
+    for (size_t i = pass->functions.count; i-- > 0;)
+        pass_must(map_put(&numbers, pass->functions.items[i].id, (uint32_t)i));
+    for (size_t i = 0; i < pass->functions.count; i++)
+        for (size_t j = 0; j < pass->functions.items[i].edges.count; j++) {
+            uint64_t key = pass->functions.items[i].edges.items[j];
+            uint32_t number = map_find(&numbers, key);
+            if (number == MAP_NONE) {
+                number = header->functions + header->keys++;
+                pass_must(map_put(&numbers, key, number));
+                pass_must(buffer_append(blob, &key, sizeof key));
+            }
+            pass_must(buffer_append(&edges, &number, sizeof number));
+        }
+    header->edges = (uint32_t)(edges.size / sizeof(uint32_t));
+    if (edges.size != 0)
+        pass_must(buffer_append(blob, edges.data, edges.size));
+    buffer_deinit(&edges);
+    map_deinit(&numbers);
+}
+
+static void make_body(struct pass *pass, struct map_header *header, struct strings *strings,
+                      struct buffer *blob)
+{
+    write_functions(pass, strings, blob);
+    write_edges(pass, header, blob);
+    for (size_t i = 0; i < pass->functions.count; i++)
+        write_left_out(pass, strings, (uint32_t)i, blob);
+    for (size_t i = 0; i < pass->options.types.count; i++) {
+        uint32_t name = keep(strings, pass_intern(pass, pass->options.types.items[i]->name));
+        pass_must(buffer_append(blob, &name, sizeof name));
+    }
+    size_t start = blob->size;
+    for (size_t i = 0; i < pass->functions.count; i++)
+        write_candidates(strings, &pass->functions.items[i], blob);
+    header->places = (uint32_t)(blob->size - start);
+    pass_must(buffer_append(blob, strings->text.data, strings->text.size));
+    header->strings = (uint32_t)strings->text.size;
+}
+
+static void pack(const struct buffer *body, struct map_header *header, struct buffer *blob)
+{
+    uLongf size = compressBound(body->size);
+    Bytef *packed = malloc(size);
+    if (packed == NULL || compress2(packed, &size, (const Bytef *)body->data, body->size,
+                                    Z_DEFAULT_COMPRESSION) != Z_OK) {
+        pass_must(error_no_memory());
+        return;
+    }
+    header->packed = (uint32_t)size;
+    header->size = (uint32_t)(sizeof *header + size + 7) / 8 * 8; // sections are written in words
+    pass_must(buffer_append(blob, header, sizeof *header));
+    pass_must(buffer_append(blob, packed, size));
+    while (blob->size < header->size)
+        pass_must(buffer_append(blob, "", 1));
+    free(packed);
+}
+
 void pass_write_map(struct pass *pass)
 {
-    struct buffer blob = {0};
+    struct buffer body = {0}, blob = {0};
     struct strings strings = {.pass = pass};
     pass_must(buffer_append(&strings.text, "", 1));
     struct map_header header = make_header(pass, &strings);
-    pass_must(buffer_append(&blob, &header, sizeof header));
-    write_functions(pass, &strings, &blob);
-    for (size_t i = 0; i < pass->functions.count; i++)
-        pass_must(buffer_append(&blob, pass->functions.items[i].edges.items,
-                                8 * pass->functions.items[i].edges.count));
-    for (size_t i = 0; i < pass->functions.count; i++)
-        write_left_out(pass, &strings, (uint32_t)i, &blob);
-    for (size_t i = 0; i < pass->options.types.count; i++) {
-        uint32_t name = keep(&strings, pass_intern(pass, pass->options.types.items[i]->name));
-        pass_must(buffer_append(&blob, &name, sizeof name));
-    }
-    size_t start = blob.size;
-    for (size_t i = 0; i < pass->functions.count; i++)
-        write_candidates(&strings, &pass->functions.items[i], &blob);
-    header.places = (uint32_t)(blob.size - start);
-    while ((blob.size + strings.text.size) % 8 != 0) // sections are written in words
-        pass_must(buffer_append(&strings.text, "", 1));
-    pass_must(buffer_append(&blob, strings.text.data, strings.text.size));
-    header.strings = (uint32_t)strings.text.size;
-    header.size = (uint32_t)blob.size;
-    memcpy(blob.data, &header, sizeof header);
+    make_body(pass, &header, &strings, &body);
+    pack(&body, &header, &blob);
     pass_write_section(pass, MAP_SECTION, &blob);
+    buffer_deinit(&body);
     buffer_deinit(&blob);
     buffer_deinit(&strings.text);
     map_deinit(&strings.offsets);

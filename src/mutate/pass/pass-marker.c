@@ -35,7 +35,9 @@ static void open_section(const struct pass *pass, const struct pass_function *su
                          struct buffer *text)
 {
     pass_must(buffer_printf(text, "\t.pushsection " MARK_SECTION ",\"?o\",@progbits,"));
-    if (is_near(pass, subject))
+    if (is_near(pass, subject) && subject->together)
+        pass_must(buffer_printf(text, TWINS_LABEL "\n"));
+    else if (is_near(pass, subject))
         pass_must(buffer_printf(text, ".Lordeal_base_%" PRIx64 "\n", subject->id));
     else
         pass_must(buffer_printf(text, ".Lordeal${:uid}\n"));
@@ -69,25 +71,30 @@ void pass_put_base(struct pass *pass, const struct pass_function *subject)
 static void write_near(const struct pass_function *subject, const struct pass_marker *marker,
                        struct buffer *text)
 {
+    size_t before = 0;
     pass_must(buffer_printf(text,
-                            "\t.byte %d\n\t.uleb128 %" PRIu32 ", %zu\n"
-                            "\t.long .Lordeal${:uid} - .Lordeal_base_%" PRIx64 "\n",
-                            MARK_NEAR, marker->block, marker->number_count, subject->id));
-    for (size_t i = 0; i < marker->number_count; i++)
-        pass_must(buffer_printf(text,
-                                "\t.long ${%zu:l} - .Lordeal_base_%" PRIx64 "\n\t.uleb128 %zu\n",
-                                marker->numbers[i].target, subject->id, marker->numbers[i].number));
+                            "\t.uleb128 %zu\n"
+                            "\t.uleb128 .Lordeal${:uid} - .Lordeal_base_%" PRIx64 "\n",
+                            marker->number_count * MARK_KINDS + MARK_NEAR, subject->id));
+    for (size_t i = 0; i < marker->number_count; i++) {
+        pass_must(buffer_printf(
+            text, "\t.uleb128 ${%zu:l} - .Lordeal_base_%" PRIx64 "\n\t.uleb128 %zu\n",
+            marker->numbers[i].target, subject->id, marker->numbers[i].number - before));
+        before = marker->numbers[i].number;
+    }
 }
 
 static void write_far(const struct pass_function *subject, const struct pass_marker *marker,
                       struct buffer *text)
 {
-    pass_must(buffer_printf(
-        text, "\t.byte %d\n\t.uleb128 %" PRIu32 ", %zu\n\t.quad .Lordeal${:uid}, 0x%" PRIx64 "\n",
-        MARK_FAR, marker->block, marker->number_count, subject->id));
-    for (size_t i = 0; i < marker->number_count; i++)
+    size_t before = 0;
+    pass_must(buffer_printf(text, "\t.uleb128 %zu\n\t.quad .Lordeal${:uid}, 0x%" PRIx64 "\n",
+                            marker->number_count * MARK_KINDS + MARK_FAR, subject->id));
+    for (size_t i = 0; i < marker->number_count; i++) {
         pass_must(buffer_printf(text, "\t.quad ${%zu:l}\n\t.uleb128 %zu\n",
-                                marker->numbers[i].target, marker->numbers[i].number));
+                                marker->numbers[i].target, marker->numbers[i].number - before));
+        before = marker->numbers[i].number;
+    }
 }
 
 void pass_put_marker(struct pass *pass, const struct pass_function *subject,

@@ -85,6 +85,8 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
         options->budget = (unsigned)strtoul(value, NULL, 10);
     else if (strcmp(name, "least-budget") == 0)
         options->least_budget = (unsigned)strtoul(value, NULL, 10);
+    else if (strcmp(name, "sections") == 0)
+        options->sections = true;
     else if (strcmp(name, "scattered") == 0)
         options->scattered = true;
     else if (strcmp(name, "seed") == 0)
@@ -93,6 +95,8 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
         options->lto = true;
     else if (strcmp(name, "strip-debug") == 0)
         options->strip_debug = true;
+    else if (strcmp(name, "system-headers") == 0)
+        options->system_headers = true;
     else if (strcmp(name, "counters") == 0)
         options->counters = true;
     else if (strcmp(name, "plugin") == 0)
@@ -112,7 +116,7 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
 void pass_options_parse(const char *text, struct pass_options *ret_options)
 {
     *ret_options =
-        (struct pass_options){.limit = 2000, .budget = 40, .least_budget = 60, .seed = 1};
+        (struct pass_options){.limit = 2000, .budget = 35, .least_budget = 60, .seed = 1};
     field_types_fill();
     for (size_t i = 0; fault_types[i] != NULL; i++)
         add_type(ret_options, fault_types[i]);

@@ -27,15 +27,6 @@ struct twin_work {
     unsigned *per_block; // copies in each block
 };
 
-static size_t function_size(LLVMValueRef function)
-{
-    size_t size = 0;
-    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;
-         block = LLVMGetNextBasicBlock(block))
-        size += pass_block_size(block);
-    return size;
-}
-
 static void cut_large_blocks(const struct pass_function *subject)
 {
     for (size_t i = 0, count; i < subject->candidates.count; i += count) {
@@ -136,9 +127,7 @@ static void try_candidates(struct twin_work *work)
 static void put_marker(void *data, const struct shim_mark *mark)
 {
     struct twin_work *work = data;
-    const struct pass_candidate *first = &work->subject->candidates.items[mark->numbers[0].number];
     const struct pass_marker marker = {
-        .block = first->block,
         .next = mark->next,
         .targets = mark->targets,
         .target_count = mark->target_count,
@@ -157,7 +146,7 @@ static void put_marker(void *data, const struct shim_mark *mark)
 void pass_splice(struct pass *pass, struct pass_function *subject)
 {
     struct twin_work work = {.pass = pass, .subject = subject};
-    work.budget = function_size(subject->twin) * pass->options.budget / 100;
+    work.budget = pass_function_size(subject->twin) * pass->options.budget / 100;
     if (work.budget < pass->options.least_budget)
         work.budget = pass->options.least_budget;
     cut_large_blocks(subject);

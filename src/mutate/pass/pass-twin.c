@@ -9,8 +9,10 @@
 #include "mutate/pass/shim.h"
 
 #include <llvm-c/Comdat.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define TWIN_CODE ".text.unlikely.ordeal"
 
 static void set_call_attribute(struct pass *pass, LLVMValueRef call, const char *name)
 {
@@ -68,12 +70,16 @@ static void make_twin(struct pass *pass, struct pass_function *subject)
     struct buffer name = {0}, section = {0};
     const char *original = LLVMGetValueName2(subject->function, &size);
     pass_must(buffer_printf(&name, "%s.ordeal", original));
-    pass_must(buffer_printf(&section, ".text.unlikely.ordeal.%s", original));
+    const char *chosen = LLVMGetSection(subject->function);
+    bool own = chosen != NULL && *chosen != '\0';
+    subject->together = !own && LLVMGetComdat(subject->function) == NULL &&
+                        !pass->options.sections && !pass->options.scattered && !pass->options.lto;
+    pass_must(buffer_printf(&section, TWIN_CODE "%s%s", subject->together ? "" : ".",
+                            subject->together ? "" : original));
     subject->twin = shim_clone_function(subject->function, name.data);
     pass_mark(pass, subject->twin, TWIN_ATTRIBUTE);
     set_linkage(pass, subject, name.data);
-    const char *chosen = LLVMGetSection(subject->function);
-    if (chosen == NULL || *chosen == '\0')
+    if (!own)
         LLVMSetSection(subject->twin, section.data);
     // The optimiser must not remove code because it concludes that a pointer cannot be null: a
     // fault may make it null.
@@ -233,11 +239,25 @@ static void move_candidates(struct pass_function *subject)
     }
 }
 
+// Twins share a section where their functions do: a section costs some hundred bytes.
+static void begin_section(struct pass *pass)
+{
+    static const char text[] =
+        "\t.pushsection " TWIN_CODE ",\"ax\",@progbits\n" TWINS_LABEL ":\n\t.popsection\n";
+    bool used = false;
+    for (size_t i = 0; i < pass->functions.count; i++)
+        used |= pass->functions.items[i].together;
+    if (used)
+        LLVMAppendModuleInlineAsm(pass->module, text, sizeof text - 1);
+}
+
 void pass_make_twins(struct pass *pass)
 {
     for (size_t i = 0; i < pass->functions.count; i++) {
         struct pass_function *subject = &pass->functions.items[i];
-        if (subject->skipped || (subject->candidates.count == 0 && subject->edges.count == 0))
+        // Called by a twin, a pristine function would stay, with calls that must not be left.
+        if (subject->skipped || (subject->candidates.count == 0 && subject->edges.count == 0 &&
+                                 !pass_has_forbidden(subject->function)))
             continue;
         size_t size;
         bool loops =
@@ -251,6 +271,7 @@ void pass_make_twins(struct pass *pass)
         make_twin(pass, subject);
         move_candidates(subject);
     }
+    begin_section(pass);
     for (size_t i = 0; i < pass->functions.count; i++) {
         struct pass_function *subject = &pass->functions.items[i];
         redirect_calls(pass, subject->twin != NULL ? subject->twin : subject->function,
@@ -260,13 +281,19 @@ void pass_make_twins(struct pass *pass)
 
 // ---- entries ----
 
-static LLVMValueRef relative(struct pass *pass, LLVMValueRef target, LLVMValueRef row,
-                             unsigned field, LLVMTypeRef row_type)
+struct row {
+    LLVMValueRef entry, twin; // twin NULL: there is none
+    uint64_t id;
+};
+
+static LLVMValueRef relative(struct pass *pass, LLVMValueRef target, LLVMValueRef rows,
+                             LLVMTypeRef type, size_t number, unsigned field)
 {
     LLVMTypeRef word = LLVMInt64TypeInContext(pass->context);
     LLVMTypeRef half = LLVMInt32TypeInContext(pass->context);
-    LLVMValueRef indices[] = {LLVMConstInt(half, 0, false), LLVMConstInt(half, field, false)};
-    LLVMValueRef place = LLVMConstInBoundsGEP2(row_type, row, indices, 2);
+    LLVMValueRef indices[] = {LLVMConstInt(half, 0, false), LLVMConstInt(half, number, false),
+                              LLVMConstInt(half, field, false)};
+    LLVMValueRef place = LLVMConstInBoundsGEP2(type, rows, indices, 3);
     LLVMValueRef distance =
         LLVMConstSub(LLVMConstPtrToInt(target, word), LLVMConstPtrToInt(place, word));
     return LLVMConstTrunc(distance, half);
@@ -282,7 +309,7 @@ static LLVMValueRef own_definition(struct pass *pass, const struct pass_function
     pass_must(buffer_printf(&name, "%s.ordeal_entry", LLVMGetValueName2(subject->function, &size)));
     LLVMValueRef alias = LLVMAddAlias2(pass->module, LLVMGlobalGetValueType(subject->function), 0,
                                        subject->function, name.data);
-    LLVMSetLinkage(alias, LLVMInternalLinkage);
+    LLVMSetLinkage(alias, LLVMPrivateLinkage);
     buffer_deinit(&name);
     return alias;
 }
@@ -313,30 +340,40 @@ static void tie_row(struct pass *pass, LLVMValueRef row, LLVMValueRef place)
                           LLVMMDNodeInContext2(pass->context, &owner, 1));
 }
 
-// Adds a row that says where an entry and its twin are; 0 if there is no twin.
-static void add_row(struct pass *pass, LLVMValueRef place, LLVMValueRef entry, LLVMValueRef twin,
-                    uint64_t id)
+// Adds rows that say where entries and their twins are, tied to `place`.
+static void add_rows(struct pass *pass, LLVMValueRef place, const struct row *rows, size_t count)
 {
     LLVMTypeRef half = LLVMInt32TypeInContext(pass->context);
     LLVMTypeRef word = LLVMInt64TypeInContext(pass->context);
     LLVMTypeRef fields[] = {half, half, word};
-    LLVMTypeRef type = LLVMStructTypeInContext(pass->context, fields, 3, true);
-    LLVMValueRef row = LLVMAddGlobal(pass->module, type, "ordeal.row");
-    LLVMValueRef values[] = {
-        relative(pass, entry, row, 0, type),
-        twin != NULL ? relative(pass, twin, row, 1, type) : LLVMConstInt(half, 0, false),
-        LLVMConstInt(word, id, false),
-    };
-    LLVMSetInitializer(row, LLVMConstStructInContext(pass->context, values, 3, true));
-    LLVMSetGlobalConstant(row, true);
-    LLVMSetAlignment(row, 1);
-    LLVMSetSection(row, TWIN_SECTION);
-    tie_row(pass, row, place);
+    LLVMTypeRef row = LLVMStructTypeInContext(pass->context, fields, 3, true);
+    LLVMTypeRef type = LLVMArrayType2(row, count);
+    LLVMValueRef global = LLVMAddGlobal(pass->module, type, "ordeal.row");
+    LLVMValueRef *values = calloc(count, sizeof *values);
+    if (values == NULL) {
+        pass_must(error_no_memory());
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        LLVMValueRef parts[] = {
+            relative(pass, rows[i].entry, global, type, i, 0),
+            rows[i].twin != NULL ? relative(pass, rows[i].twin, global, type, i, 1)
+                                 : LLVMConstInt(half, 0, false),
+            LLVMConstInt(word, rows[i].id, false),
+        };
+        values[i] = LLVMConstStructInContext(pass->context, parts, 3, true);
+    }
+    LLVMSetInitializer(global, LLVMConstArray2(row, values, count));
+    free(values);
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetAlignment(global, 1);
+    LLVMSetSection(global, TWIN_SECTION);
+    tie_row(pass, global, place);
 }
 
 void pass_tell_variable(struct pass *pass, LLVMValueRef variable)
 {
-    add_row(pass, variable, variable, NULL, 0);
+    add_rows(pass, variable, &(struct row){.entry = variable}, 1);
 }
 
 static LLVMValueRef constant_bytes(struct pass *pass, const unsigned char *bytes, size_t size)
@@ -347,7 +384,7 @@ static LLVMValueRef constant_bytes(struct pass *pass, const unsigned char *bytes
 // Puts an instruction that does nothing at the beginning of a function. Its last four bytes are the
 // distance to the twin, so that the linker keeps the twin as long as the function. Where indirect
 // jumps are guarded, the guard must come first.
-static void add_entry(struct pass *pass, const struct pass_function *subject)
+static struct row add_entry(struct pass *pass, const struct pass_function *subject)
 {
     static const unsigned char guard[] = {0xf3, 0x0f, 0x1e, 0xfa}; // endbr64
     static const unsigned char nothing[] = {ENTRY_NOP};
@@ -363,15 +400,34 @@ static void add_entry(struct pass *pass, const struct pass_function *subject)
         LLVMConstTrunc(distance, LLVMInt32TypeInContext(pass->context)),
     };
     LLVMSetPrologueData(subject->function, LLVMConstStructInContext(pass->context, parts, 3, true));
-    add_row(pass, subject->function, own, subject->twin, subject->id);
+    return (struct row){own, subject->twin, subject->id};
 }
 
+// The rows of functions that share a section are one table, tied to one of them. A section for each
+// would take more room than the twins of small functions.
 void pass_make_entries(struct pass *pass)
 {
+    ARRAY(struct row) rows = {0};
+    LLVMValueRef anchor = NULL;
     for (size_t i = 0; i < pass->functions.count; i++) {
         struct pass_function *subject = &pass->functions.items[i];
         subject->entry &= subject->twin != NULL;
-        if (subject->entry)
-            add_entry(pass, subject);
+        if (!subject->entry)
+            continue;
+        const struct row row = add_entry(pass, subject);
+        if (!subject->together) {
+            add_rows(pass, subject->function, &row, 1);
+            continue;
+        }
+        struct row *slot = ARRAY_ADD(&rows);
+        if (slot == NULL) {
+            pass_must(error_no_memory());
+            return;
+        }
+        *slot = row;
+        anchor = subject->function;
     }
+    if (anchor != NULL)
+        add_rows(pass, anchor, rows.items, rows.count);
+    ARRAY_DEINIT(&rows);
 }

@@ -152,6 +152,23 @@ static void tell_lost(const struct pass *pass)
                 LLVMGetSourceFileName(pass->module, &size), MODEL_KINDS);
 }
 
+// A module with many small functions, such as those of a kernel's headers, would be mostly their
+// faults if each had the least budget: together they have that of so many functions.
+#define SMALL_FUNCTIONS 25
+
+static void share_least_budget(struct pass *pass)
+{
+    size_t small = 0;
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        const struct pass_function *subject = &pass->functions.items[i];
+        size_t own = pass_function_size(subject->function) * pass->options.budget / 100;
+        small += subject->candidates.count != 0 && own < pass->options.least_budget;
+    }
+    if (small > SMALL_FUNCTIONS)
+        pass->options.least_budget =
+            (unsigned)(pass->options.least_budget * SMALL_FUNCTIONS / small);
+}
+
 static void instrument(struct pass *pass)
 {
     if (pass->options.table != NULL)
@@ -162,6 +179,7 @@ static void instrument(struct pass *pass)
         return;
     if (pass->options.decide == MAP_WORLDS)
         pass_make_twins(pass);
+    share_least_budget(pass);
     struct pass_counters *counters = pass->options.counters ? pass_counters_new(pass) : NULL;
     for (size_t i = 0; i < pass->functions.count; i++)
         pass_instrument(pass, &pass->functions.items[i]);

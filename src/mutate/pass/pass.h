@@ -9,6 +9,8 @@
 #include "mutate/fault.h"
 #include "mutate/layout.h"
 
+// The beginning of the section that twins share.
+#define TWINS_LABEL ".Lordeal_twins"
 // Marks code that only runs when a fault is enabled.
 #define TWIN_ATTRIBUTE "ordeal-twin"
 // Marks symbols whose code or value is here only for the optimiser to see.
@@ -19,16 +21,18 @@ struct pass_options {
     unsigned clones_per_block; // 0: as many as the limit allows
     unsigned limit;            // instructions in the clones of one block, without twins
     unsigned budget;           // instructions in the copies of a twin, in percent of its own
-    unsigned least_budget;     // for the smallest functions
+    unsigned least_budget;     // for the smallest functions, as long as a module has few of them
     uint64_t seed;
     const char *skip;  // files to leave alone: parts of their names, separated by commas
     const char *loops; // functions that get markers in place, separated by commas
     char *text;        // owns the names
     bool lto;          // the optimiser will see other modules, too
+    bool sections;     // each function has a section of its own
     bool scattered;    // the blocks of one function may get into several sections
     bool strip_debug;  // line tables were made for the map alone
     bool counters;
-    const char *table; // file with the faults of the source, or NULL
+    bool system_headers; // faults in functions of system headers, too
+    const char *table;   // file with the faults of the source, or NULL
     ARRAY(const struct fault_type *) types;
 };
 // Text as `ordeal cc` makes it: "decide=worlds;clones=4;seed=1;lto". Ends the compiler if it is
@@ -71,6 +75,8 @@ struct pass_candidate {
 struct pass_function {
     LLVMValueRef function, twin; // twin NULL: markers in the function itself
     bool local, entry, skipped, in_place, declared_inline;
+    bool foreign;            // of a system header: gets no faults
+    bool together;           // its twin shares a section with others
     bool untouchable;        // compiles only if the optimiser finds constants in it
     uint64_t needs_constant; // parameters that must be constant for that, as bits
     LLVMValueRef softened;   // a copy for twins, without calls that must be optimised away
@@ -118,7 +124,9 @@ void pass_each_reached(struct pass *pass, LLVMValueRef constant, unsigned depth,
 // Finds the functions that compile only if the optimiser finds constants in them.
 void pass_find_constants(struct pass *pass);
 bool pass_is_fixed(struct pass *pass, LLVMValueRef instruction); // no fault can be put there
-// Removes calls that end the compilation unless they are optimised away.
+// Calls that end the compilation unless they are optimised away: whether there are any; removes
+// them.
+bool pass_has_forbidden(LLVMValueRef function);
 void pass_drop_forbidden(LLVMValueRef function);
 // Describes what an instruction works on; an offset into the map's strings.
 uint32_t pass_detail(struct pass *pass, LLVMValueRef instruction);
@@ -135,6 +143,7 @@ void pass_instrument(struct pass *pass, struct pass_function *subject);
 // The same for a twin, where only the instructions that a fault changes are copied.
 void pass_splice(struct pass *pass, struct pass_function *subject);
 size_t pass_block_size(LLVMBasicBlockRef block); // instructions
+size_t pass_function_size(LLVMValueRef function);
 // How many candidates, from `first` on, are in the same block.
 size_t pass_in_one_block(const struct pass_function *subject, size_t first);
 // Makes a candidate's mistake in a copy of its instruction.
@@ -143,11 +152,10 @@ void pass_apply(struct pass *pass, const struct pass_function *subject, size_t n
 
 struct shim_mark_number;
 struct pass_marker {
-    uint32_t block;         // of the function
     LLVMBasicBlockRef next; // where it leads as long as no fault is enabled
     LLVMBasicBlockRef *targets;
     size_t target_count;
-    const struct shim_mark_number *numbers; // of candidates, with the target of each
+    const struct shim_mark_number *numbers; // of candidates, ascending, with the target of each
     size_t number_count;
 };
 // Builds a marker, which ends its block.

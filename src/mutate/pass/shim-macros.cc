@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Remembers where macros are used while the compiler reads the source. Debug information gives all
-// code of a macro the place of the macro's name, so code at such a place comes out of a macro.
+// Remembers where macros are used while the compiler reads the source, and which files are system
+// headers. Debug information gives all code of a macro the place of the macro's name, so code at
+// such a place comes out of a macro.
 #include "mutate/pass/shim.h"
 
 #include <clang/AST/ASTConsumer.h>
@@ -10,12 +11,15 @@
 #include <clang/Lex/PPCallbacks.h>
 #include <clang/Lex/Preprocessor.h>
 #include <llvm/ADT/StringMap.h>
+#include <llvm/ADT/StringSet.h>
 #include <llvm/Support/Path.h>
 
 using namespace clang;
 
 // File names by place. Files in several directories may use a macro at the same line and column.
 static llvm::StringMap<llvm::SmallVector<std::string, 1>> uses;
+
+static llvm::StringSet<> system_headers;
 
 static std::string key_of(llvm::StringRef file, unsigned line, unsigned column)
 {
@@ -28,6 +32,14 @@ namespace
 struct MacroWatcher : PPCallbacks {
     const SourceManager &sources;
     explicit MacroWatcher(const SourceManager &sources) : sources(sources) {}
+
+    void FileChanged(SourceLocation at, FileChangeReason, SrcMgr::CharacteristicKind kind,
+                     FileID) override
+    {
+        PresumedLoc place = sources.getPresumedLoc(at);
+        if (SrcMgr::isSystem(kind) && place.isValid())
+            system_headers.insert(place.getFilename());
+    }
 
     void MacroExpands(const Token &, const MacroDefinition &, SourceRange range,
                       const MacroArgs *) override
@@ -75,4 +87,9 @@ bool shim_is_macro(const char *file, unsigned line, unsigned column)
         return false;
     return llvm::any_of(found->second,
                         [&](const std::string &name) { return same_file(name, file); });
+}
+
+bool shim_is_system_header(const char *file, size_t size)
+{
+    return system_headers.contains(llvm::StringRef(file, size));
 }

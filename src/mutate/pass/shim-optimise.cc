@@ -8,6 +8,7 @@
 
 #include "mutate/pass/pass.h"
 
+#include <llvm/Analysis/InlineCost.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
@@ -20,6 +21,7 @@ using namespace llvm;
 
 #define WAITING_ATTRIBUTE "ordeal-optimised"
 #define MOST_INLINED      10000 // calls in one twin, so that this ends where functions call each other
+#define MOST_LEFT_OVER    12    // instructions of a function that is inlined into twins
 #define MOST_BLOCKS       150 // of a twin whose variables are moved to registers
 
 static bool is_inlined(const CallBase &call)
@@ -77,8 +79,80 @@ void optimise_twins(Module &module, ModuleAnalysisManager &manager)
     }
 }
 
+// ---- functions that only twins call ----
+
+// Whether only twins call a function, or functions that only twins call. The optimiser has inlined
+// such functions everywhere else, and would have dropped them.
+static bool is_left_over(const Function &function, const SmallPtrSetImpl<const Function *> &known)
+{
+    if (function.isDeclaration() || !function.isDiscardableIfUnused() || function.use_empty() ||
+        function.hasFnAttribute(TWIN_ATTRIBUTE))
+        return false;
+    for (const Use &use : function.uses()) {
+        auto *call = dyn_cast<CallBase>(use.getUser());
+        if (call == nullptr || !call->isCallee(&use) ||
+            (!call->getFunction()->hasFnAttribute(TWIN_ATTRIBUTE) &&
+             known.count(call->getFunction()) == 0))
+            return false;
+    }
+    return true;
+}
+
+static bool is_small(const Function &function)
+{
+    return function.getInstructionCount() <= MOST_LEFT_OVER && !function.isVarArg() &&
+           isInlineViable(const_cast<Function &>(function)).isSuccess();
+}
+
+// Whether debug information allows to inline the call.
+static bool has_place(const CallBase &call)
+{
+    return call.getDebugLoc() || call.getCalledFunction()->getSubprogram() == nullptr ||
+           call.getFunction()->getSubprogram() == nullptr;
+}
+
+// Inlines small functions that only twins call into twins, and drops them. In C++ they are many,
+// and as functions they would take several times the room: each has a section, a group, a symbol.
+static void inline_left_over(Module &module)
+{
+    SmallPtrSet<const Function *, 32> known;
+    for (bool more = true; more;) {
+        more = false;
+        for (const Function &function : module)
+            if (known.count(&function) == 0 && is_left_over(function, known))
+                more = known.insert(&function).second;
+    }
+    SmallVector<CallBase *, 64> calls;
+    for (const Function *function : known)
+        for (const User *user : function->users())
+            calls.push_back(const_cast<CallBase *>(cast<CallBase>(user)));
+    for (unsigned left = MOST_INLINED; !calls.empty() && left != 0; left--) {
+        CallBase *call = calls.pop_back_val();
+        Function *callee = call->getCalledFunction();
+        if (!call->getFunction()->hasFnAttribute(TWIN_ATTRIBUTE) || !is_small(*callee) ||
+            !has_place(*call))
+            continue;
+        InlineFunctionInfo info;
+        if (!InlineFunction(*call, info).isSuccess())
+            continue;
+        for (CallBase *inner : info.InlinedCallSites)
+            if (known.count(inner->getCalledFunction()) != 0)
+                calls.push_back(inner);
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (Function &function : make_early_inc_range(module))
+            if (known.count(&function) != 0 && function.use_empty()) {
+                known.erase(&function);
+                function.eraseFromParent();
+                more = true;
+            }
+    }
+}
+
 void release_twins(Module &module)
 {
+    inline_left_over(module);
     for (Function &function : module)
         if (function.hasFnAttribute(WAITING_ATTRIBUTE)) {
             function.removeFnAttr(WAITING_ATTRIBUTE);

@@ -43,7 +43,7 @@ struct OrdealLatePass : PassInfoMixin<OrdealLatePass> {
     {
         pass_finish(wrap(&module));
         release_twins(module);
-        return PreservedAnalyses::all(); // no code changes
+        return PreservedAnalyses::none();
     }
     static bool isRequired() { return true; }
 };

@@ -297,9 +297,12 @@ static enum source_reason find_statements(struct region *region, struct pass_pla
         return SOURCE_NO_CODE;
     LLVMValueRef last = region->last->instruction;
     struct walk walk = {.region = region};
-    walk.stop = LLVMGetInstructionOpcode(last) == LLVMInvoke
-                    ? first_of(region->spots, LLVMGetNormalDest(last))
-                    : region->last + 1;
+    if (LLVMGetInstructionOpcode(last) == LLVMInvoke)
+        walk.stop = first_of(region->spots, LLVMGetNormalDest(last));
+    else if (LLVMIsATerminatorInst(last) == NULL)
+        walk.stop = region->last + 1;
+    else
+        return SOURCE_AMBIGUOUS; // a way out: the end of cleaning up after an exception
     if (LLVMGetInstructionOpcode(walk.stop->instruction) == LLVMUnreachable)
         return SOURCE_NO_RETURN;
     enum source_reason reason = SOURCE_AMBIGUOUS;
