@@ -103,7 +103,7 @@ static void test_codes(void **state)
     assert_likely("f", MADE, WAYS({0, 0}, {22, 0}), 22);
     assert_success("f", MADE, WAYS({0, 0}, {22, 0}), 0);
     assert_likely("f", MADE | HINT_WORKS, WAYS({7, 0}, {25, 0}, {OTHER, 0}), 25);
-    assert_unlikely("f", MADE, WAYS({7, 0}, {25, 0}, {OTHER, 0}), 25); // it only maps numbers
+    assert_unlikely("f", MADE, WAYS({7, 0}, {25, 0}, {OTHER, 0}), 25);   // it only maps numbers
     assert_unlikely("f", MADE, WAYS({1, 0}, {2, 0}, {3, 0}, {4, 0}), 3); // an enumeration
     assert_unlikely("f", MADE, WAYS({0, 0}, {100000, 0}), 100000);
 }
