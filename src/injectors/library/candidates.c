@@ -113,6 +113,9 @@ static struct error *add_occurrence(const struct candidate_builder *builder,
         error = take(&series, &candidate.series);
     if (error == NULL)
         error = put_place(site, exact, &candidate);
+    // Nobody opens a standard stream: it belongs to the program.
+    if (error == NULL && candidate.component == NULL && call->stream != 0)
+        error = copy(call->program, &candidate.component);
     return finish(builder, error, &candidate);
 }
 
