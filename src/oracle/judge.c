@@ -71,8 +71,8 @@ static bool is_ignored(const struct verdict_draft *draft, const struct injection
            workload->status == 0;
 }
 
-// What is wrong with a result is told only of streams and of failures that are ignored. Others are
-// one missing check, whatever it spoils.
+// What is wrong with a result is told only of streams, of failures that are ignored, and of losses.
+// Others are one missing check, whatever it spoils.
 static struct error *put_result_cause(struct verdict_draft *draft, const char *what,
                                       const struct injection *injection)
 {
@@ -83,7 +83,7 @@ static struct error *put_result_cause(struct verdict_draft *draft, const char *w
         TRY(buffer_printf(&draft->cause, "%s after ", what));
         return put_stream(draft, what, injection);
     }
-    TRY(buffer_printf(&draft->cause, "result after "));
+    TRY(buffer_printf(&draft->cause, "%s after ", draft->difference.lost ? what : "result"));
     struct frame_text frame;
     if (origin_frame(injection, &frame))
         draft->blamed = frame.module;

@@ -664,7 +664,7 @@ static void test_unexpected_success(void **state)
     struct outcome_run run = run_new(0, "", "");
     run_file_bytes(&run, "/w/notes", ARTIFACT_DELETED, "", 0);
     judged(run, VERDICT_SILENT, "/w/notes was deleted; exit status 0 instead of 2",
-           "silent result after read in fill at in.c:7");
+           "silent data loss after read in fill at in.c:7");
     back_to(before);
 }
 
