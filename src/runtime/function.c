@@ -421,6 +421,7 @@ struct function *function_of(const char *name, const struct module *library)
 void function_bound(struct function *function, struct stub_slot *slot)
 {
     struct function *first;
+    atomic_add(&function->slots, 1);
     if (atomic_load(&function->primary) == NULL && !rows_have(slot))
         function->in_rows = function->always_asked = false; // nobody has called it yet
     if (!atomic_swap_if(&function->primary, NULL, slot))

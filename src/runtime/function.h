@@ -42,6 +42,7 @@ struct function {
     uint32_t patterns[2];  // that take it, if it is counted in rows
     uint32_t starts_after; // bit i: a call opens window i of plan.afters
     uint32_t asks_after;   // bit i: a call counts in window i
+    uint32_t slots;        // how many it has
     uint32_t started;      // 1: a first call was seen; 2: the process is about to end
     uint64_t pending;      // lowest occurrence that must be checked and has not been
     uint64_t credit_limit; // credits may be given out up to this occurrence; 0: none

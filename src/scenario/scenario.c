@@ -218,11 +218,10 @@ const char *scenario_rule_impossible_result(const struct scenario *scenario, siz
     return prototype_impossible_result(function, rule->value[0]);
 }
 
-bool scenario_rule_value(const struct scenario *scenario, size_t index, bool *ret_long_double)
+bool scenario_rule_has_value(const struct scenario *scenario, size_t index)
 {
     const struct rule *rule = &scenario->rules.items[index];
     const struct pattern *pattern = &scenario->patterns.items[rule->pattern];
-    *ret_long_double = rule->wire.value_kind == WIRE_VALUE_LONG_DOUBLE;
     return (rule->wire.actions & WIRE_RETURN) != 0 && !pattern->is_glob &&
            pattern->prototype == NULL && wire_traits_find(pattern->name.chars) == NULL;
 }

@@ -61,9 +61,8 @@ bool scenario_rule_covers(const struct scenario *scenario, size_t index, const c
 // ("NULL", …). Otherwise NULL.
 const char *scenario_rule_impossible_result(const struct scenario *scenario, size_t index,
                                             const char *function);
-// Whether the rule gives a value to one function, of which the tables of this room know nothing;
-// *ret_long_double: the value is a long double.
-bool scenario_rule_value(const struct scenario *scenario, size_t index, bool *ret_long_double);
+// Whether the rule gives a value to one function, of which the tables of this room know nothing.
+bool scenario_rule_has_value(const struct scenario *scenario, size_t index);
 
 // Whether a condition needs the seed: it draws random numbers, or a plug-in may.
 bool scenario_uses_seed(const struct scenario *scenario);

@@ -39,8 +39,7 @@ static enum dwarf_result result_of(const struct linkage *linkage, const char *fu
     return result;
 }
 
-static struct error *check(const char *text, const char *function, enum dwarf_result result,
-                           bool long_double)
+static struct error *check(const char *text, const char *function, enum dwarf_result result)
 {
     switch (result) {
     case DWARF_RESULT_MEMORY:
@@ -56,11 +55,6 @@ static struct error *check(const char *text, const char *function, enum dwarf_re
         return error_new("the rule '%s' cannot be carried out: %s returns complex long double, "
                          "which can be injected only into functions of the C library",
                          text, function);
-    case DWARF_RESULT_LONG_DOUBLE:
-        if (!long_double)
-            return error_new("%s returns long double; write its value with L: %s=1.5L", function,
-                             function);
-        return NULL;
     default:
         return NULL;
     }
@@ -72,9 +66,8 @@ struct error *result_types_check(const struct scenario *scenario, const char *co
     const char *last = NULL;
     size_t checked = 0, count = scenario_rule_count(scenario);
     for (size_t i = 0; i < count && checked < RESULT_TYPES_CHECKED; i++) {
-        bool long_double;
         const struct scenario_rule_view rule = scenario_rule(scenario, i);
-        if (!scenario_rule_value(scenario, i, &long_double) ||
+        if (!scenario_rule_has_value(scenario, i) ||
             (last != NULL && strcmp(last, rule.function) == 0))
             continue;
         last = rule.function;
@@ -83,7 +76,7 @@ struct error *result_types_check(const struct scenario *scenario, const char *co
             if (unreadable != NULL) // the trial itself will tell
                 return NULL;
         }
-        TRY(check(rule.text, rule.function, result_of(&linkage, rule.function), long_double));
+        TRY(check(rule.text, rule.function, result_of(&linkage, rule.function)));
     }
     return NULL;
 }

@@ -79,6 +79,29 @@ static void processes_have_their_own_rows(void **state)
     calls_deinit(&calls);
 }
 
+// Two versions of a symbol are one function, whose calls have one series of numbers.
+static void versions_are_numbered_together(void **state)
+{
+    struct calls calls;
+    compile("#include <stdlib.h>\n"
+            "char *before(const char *, char *);\n"
+            "__asm__(\".symver before, realpath@GLIBC_2.2.5\");\n"
+            "static char path[4096];\n"
+            "int main(void) { before(\"/\", path); realpath(\"/\", path); before(\"/\", path);\n"
+            "  realpath(\"/\", path); return 0; }\n");
+    assert_int_equal(record("realpath watch", false, &calls), 0);
+    assert_int_equal(calls.totals.count, 1);
+    assert_int_equal(calls.totals.items[0].count, 4);
+    assert_int_equal(calls.rows.count, 4);
+    bool seen[5] = {false};
+    for (size_t i = 0; i < 4; i++) {
+        assert_in_range(calls.rows.items[i].first, 1, 4);
+        assert_false(seen[calls.rows.items[i].first]);
+        seen[calls.rows.items[i].first] = true;
+    }
+    calls_deinit(&calls);
+}
+
 static void threads_and_signals_lose_nothing(void **state)
 {
     struct calls calls;
@@ -398,6 +421,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(sites_are_told_apart),
         IN_SCRATCH(processes_have_their_own_rows),
+        IN_SCRATCH(versions_are_numbered_together),
         IN_SCRATCH(threads_and_signals_lose_nothing),
         IN_SCRATCH(stacks_are_told_apart),
         IN_SCRATCH(stacks_are_not_told_apart_everywhere),

@@ -253,11 +253,23 @@ void rows_after_fork(void)
                 (uint64_t)__atomic_exchange_n(&before[i], 0, __ATOMIC_RELAXED);
 }
 
+static uint64_t calls_of(const struct stub_slot *slot)
+{
+    uint64_t calls = 0;
+    for (uint32_t row = 0; (row = rows_next(row)) != 0;)
+        calls += atomic_load(&counts->counts[row][slot - runtime_slots]);
+    return calls;
+}
+
+// Versions of a symbol have slots of their own, and are one function.
 uint64_t rows_calls(const struct function *function)
 {
+    if (atomic_load(&function->slots) == 1)
+        return function->inherited + calls_of(function->primary);
     uint64_t calls = function->inherited;
-    for (uint32_t row = 0; (row = rows_next(row)) != 0;)
-        calls += atomic_load(&counts->counts[row][function->primary - runtime_slots]);
+    for (uint32_t i = 0, end = slots_count(); i < end && i < ROW_SLOTS; i++)
+        if (slot_function(&runtime_slots[i]) == function)
+            calls += calls_of(&runtime_slots[i]);
     return calls;
 }
 
