@@ -85,7 +85,8 @@ static struct error *say_injections(struct explainer *explainer, const struct ob
                                           .returned = both[i]->returned,
                                           .value = both[i]->value,
                                           .result = equals != NULL ? equals + 1 : NULL,
-                                          .frames = &both[i]->frames};
+                                          .frames = &both[i]->frames,
+                                          .below_stream = both[i]->stream_write};
         TRY(explain_failure(explainer, &call, crash, explanation));
     }
     return NULL;

@@ -98,6 +98,7 @@ static struct error *put_injection(struct buffer *out, const struct injection *i
     TRY(put_u32(out, injection->process));
     TRY(put_u32(out, injection->thread));
     TRY(put_u32(out, (uint32_t)injection->signal));
+    TRY(put_u32(out, injection->stream_write));
     TRY(put_u32(out, injection->observed));
     TRY(put_u32(out, injection->returned));
     TRY(put_u64(out, (uint64_t)injection->value));
@@ -292,6 +293,7 @@ static void get_injection(struct cursor *cursor, struct injection *injection)
     injection->process = cursor_u32(cursor);
     injection->thread = cursor_u32(cursor);
     injection->signal = (int)cursor_u32(cursor);
+    injection->stream_write = cursor_u32(cursor) != 0;
     injection->observed = cursor_u32(cursor) != 0;
     injection->returned = cursor_u32(cursor) != 0;
     injection->value = (int64_t)cursor_u64(cursor);

@@ -22,17 +22,6 @@ bool code_is_libc(const char *path)
     return is_libc_name(frame_part(file_base_name(path)));
 }
 
-// The innermost frame outside the C library, and whether it is the crash itself; the number of
-// frames if there is none.
-static size_t own_frame(const struct code_places *frames)
-{
-    size_t number = 0;
-    while (number < frames->items.count && (frames->items.items[number].module == NULL ||
-                                            code_is_libc(frames->items.items[number].module)))
-        number++;
-    return number;
-}
-
 void bad_pointer_deinit(struct bad_pointer *pointer)
 {
     for (size_t i = 0; i < pointer->places.count; i++)
@@ -73,7 +62,7 @@ static struct error *find_passed(struct bad_pointer *pointer, uint64_t address, 
 struct error *bad_pointer_find(struct explainer *explainer, const struct explain_crash *crash,
                                struct bad_pointer *ret_pointer)
 {
-    size_t number = own_frame(crash->frames);
+    size_t number = code_own_frame(crash->frames);
     struct code *code = NULL;
     *ret_pointer = (struct bad_pointer){0};
     if (!crash->fault || number == crash->frames->items.count)
@@ -207,7 +196,7 @@ static struct error *explain_end(struct explainer *explainer, const struct expla
 struct error *explain_crash(struct explainer *explainer, const struct explain_crash *crash,
                             struct explanation *explanation)
 {
-    size_t number = own_frame(crash->frames);
+    size_t number = code_own_frame(crash->frames);
     const struct code_place *frames = crash->frames->items.items;
     if (crash->by_itself)
         return explain_end(explainer, crash, number, explanation);

@@ -384,7 +384,8 @@ struct error *explain_failure(struct explainer *explainer, const struct explain_
 {
     struct failed_result result = {
         .explainer = explainer, .call = call, .crash = crash, .explanation = explanation};
-    struct store_consequence *fails = explanation_add(explanation, CONSEQUENCE_FAILS);
+    struct store_consequence *fails = explanation_add(
+        explanation, call->below_stream ? CONSEQUENCE_UNWRITTEN : CONSEQUENCE_FAILS);
     if (fails == NULL)
         return error_no_memory();
     fails->number = call->value;
@@ -392,11 +393,14 @@ struct error *explain_failure(struct explainer *explainer, const struct explain_
         TRY(code_copy(explanation, call->function, strlen(call->function), &fails->function));
     if (call->result != NULL)
         TRY(code_copy(explanation, call->result, strlen(call->result), &fails->name));
-    if (call->frames->items.count == 0)
+    // The C library writes on behalf of whoever fills or closes the stream. What it does with the
+    // failure is known; the program may learn of it much later, or not ask.
+    size_t first = call->below_stream ? own_frame(call->frames) : 0;
+    if (first >= call->frames->items.count)
         return NULL;
-    const struct code_place *place = &call->frames->items.items[0];
+    const struct code_place *place = &call->frames->items.items[first];
     TRY(code_set_place(explainer, place->module, place->offset, true, explanation, fails));
-    if (!call->returned || call->function == NULL)
+    if (!call->returned || call->function == NULL || call->below_stream)
         return NULL;
     TRY(code_find(explainer, place->module, &result.code));
     if (result.code == NULL)

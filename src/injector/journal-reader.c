@@ -386,6 +386,7 @@ static struct error *add_injection(struct journal_reader *reader, const struct w
     char storage[WIRE_MODULE_PATH + 1];
     TRY(copy_text(journal_reader_module(view, record->library, storage), MOST_TEXT,
                   &injection->library));
+    injection->stream_write = is_stream_write(record);
     injection->observed = (record->actions & WIRE_OBSERVE) != 0;
     observation->observed.began |= injection->observed;
     TRY(describe_site(reader, view, record, injection));

@@ -94,6 +94,7 @@ const struct enum_names proof_names = {"proof of a finding", proofs, STORE_PROOF
 
 static const char *const consequences[CONSEQUENCES] = {
     [CONSEQUENCE_FAILS] = "fails",
+    [CONSEQUENCE_UNWRITTEN] = "unwritten",
     [CONSEQUENCE_TESTED] = "tested",
     [CONSEQUENCE_TESTED_LATE] = "tested-late",
     [CONSEQUENCE_TESTED_SOMETIMES] = "tested-sometimes",

@@ -107,6 +107,7 @@ enum store_proof {
 // backquotes are members of struct store_consequence.
 enum consequence_kind {
     CONSEQUENCE_FAILS,            // a call fails: `function` returns `number`
+    CONSEQUENCE_UNWRITTEN,        // what a stream has buffered cannot be written
     CONSEQUENCE_TESTED,           // the failure is told apart from success there
     CONSEQUENCE_TESTED_LATE,      // likewise, but on some way only after it was used
     CONSEQUENCE_TESTED_SOMETIMES, // likewise, but not on all ways

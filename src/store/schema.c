@@ -307,6 +307,7 @@ static const char consequences[] =
     "  id INTEGER PRIMARY KEY,\n"
     "  finding INTEGER NOT NULL REFERENCES finding ON DELETE CASCADE,\n"
     "  kind TEXT NOT NULL CHECK (kind = 'fails' OR\n"
+    "    kind = 'unwritten' OR\n"
     "    kind = 'tested' OR\n"
     "    kind = 'tested-late' OR\n"
     "    kind = 'tested-sometimes' OR\n"

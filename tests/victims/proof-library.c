@@ -115,7 +115,7 @@ int handle_open(size_t size, char **made)
 }
 
 // The end is NULL, as everybody expects.
-const char *words_next(const char *const *all, int *at)
+const char *words_take(const char *const *all, int *at)
 {
     if (all[*at] == NULL)
         return NULL;

@@ -11,7 +11,7 @@ char *stubborn_new(size_t size);
 char *second_new(size_t size);
 char *reader_new(const char *path);
 int handle_open(size_t size, char **made);
-const char *words_next(const char *const *all, int *at);
+const char *words_take(const char *const *all, int *at);
 struct picture {
     const char *name;
     unsigned valid;
@@ -31,7 +31,7 @@ static int use_words(void)
 {
     static const char *const all[] = {"one", "two", NULL};
     int at = 0;
-    for (const char *word; (word = words_next(all, &at)) != NULL;)
+    for (const char *word; (word = words_take(all, &at)) != NULL;)
         puts(word);
     return 0;
 }

@@ -114,6 +114,17 @@ static struct error *put_fails(const struct store_consequence *item, struct buff
     return put_at(item, text);
 }
 
+// "/ENOSPC when ..." of what an injection gives, or nothing.
+static struct error *put_unwritten(const struct store_consequence *item, struct buffer *text)
+{
+    const char *error = item->name != NULL ? strchr(item->name, '/') : NULL;
+    TRY(buffer_printf(text, "what a stream has buffered cannot be written"));
+    if (error != NULL)
+        TRY(buffer_printf(text, " (%.*s)", (int)strcspn(error + 1, " "), error + 1));
+    return item->module != NULL ? put_at(item, text)
+                                : buffer_printf(text, " when the program ends");
+}
+
 static struct error *put_returned(const struct store_consequence *item, struct buffer *text)
 {
     if (item->function != NULL)
@@ -154,6 +165,8 @@ static struct error *put_way(const struct store_consequence *item, struct buffer
     switch (item->kind) {
     case CONSEQUENCE_FAILS:
         return put_fails(item, text);
+    case CONSEQUENCE_UNWRITTEN:
+        return put_unwritten(item, text);
     case CONSEQUENCE_TESTED:
         TRY(put_with("", item, " tests that", text));
         return put_at(item, text);
@@ -415,7 +428,7 @@ struct error *consequences_put(const struct consequences *consequences, const ch
     for (size_t i = 0; i < consequences->items.count; i++) {
         const struct store_consequence *item = &consequences->items.items[i];
         if (is_way(item->kind)) {
-            bool more = before != NULL && item->kind != CONSEQUENCE_FAILS;
+            bool more = before != NULL && item->kind > CONSEQUENCE_UNWRITTEN;
             TRY(buffer_printf(text, "%s", before == NULL ? "" : more ? "; " : ". Then "));
             TRY(put_way(item, text));
         } else {
