@@ -22,6 +22,15 @@ bool code_is_libc(const char *path)
     return is_libc_name(frame_part(file_base_name(path)));
 }
 
+size_t code_own_frame(const struct code_places *frames)
+{
+    size_t number = 0;
+    while (number < frames->items.count && (frames->items.items[number].module == NULL ||
+                                            code_is_libc(frames->items.items[number].module)))
+        number++;
+    return number;
+}
+
 void bad_pointer_deinit(struct bad_pointer *pointer)
 {
     for (size_t i = 0; i < pointer->places.count; i++)

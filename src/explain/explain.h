@@ -25,7 +25,7 @@ struct explain_call {
     int64_t value;
     const char *result;               // what it does, as in rules: "NULL/ENOMEM"; or NULL
     const struct code_places *frames; // the first one is where it returns to
-    bool below_stream; // it writes what a stream has buffered
+    bool below_stream;                // it writes what a stream has buffered
 };
 struct explain_crash {
     const struct code_places *frames; // the first one is the instruction

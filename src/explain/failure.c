@@ -395,7 +395,7 @@ struct error *explain_failure(struct explainer *explainer, const struct explain_
         TRY(code_copy(explanation, call->result, strlen(call->result), &fails->name));
     // The C library writes on behalf of whoever fills or closes the stream. What it does with the
     // failure is known; the program may learn of it much later, or not ask.
-    size_t first = call->below_stream ? own_frame(call->frames) : 0;
+    size_t first = call->below_stream ? code_own_frame(call->frames) : 0;
     if (first >= call->frames->items.count)
         return NULL;
     const struct code_place *place = &call->frames->items.items[first];

@@ -34,6 +34,8 @@ uint32_t code_library_call(const struct flow_image *image, uint64_t address);
 uint32_t code_block_at(const struct flow_image *image, uint64_t address);
 // Whether the path is that of the C library or the loader.
 bool code_is_libc(const char *path);
+// The number of the innermost frame outside of them; the number of frames if there is none.
+size_t code_own_frame(const struct code_places *frames);
 // The name of what is called; NULL if it is not known. It belongs to the image.
 const char *code_callee_name(const struct flow_image *image, uint32_t callee, size_t *ret_size);
 

@@ -24,11 +24,11 @@ struct injection { // one activation
     int error;     // the errno that was injected, or 0; known where the run is observed
     uint32_t rule; // of the spec: 0, or 1 for the second of two faults
     uint32_t process, thread;
-    int signal;    // that was sent, or 0
+    int signal;        // that was sent, or 0
     bool stream_write; // the C library's write of what a stream has buffered
-    bool observed; // nothing was injected; the other injections happened inside this call
-    bool failed;   // the process ended with another exit status than 0, or by a signal, as its
-                   // parent learnt; known where the run is observed
+    bool observed;     // nothing was injected; the other injections happened inside this call
+    bool failed;       // the process ended with another exit status than 0, or by a signal, as its
+                       // parent learnt; known where the run is observed
     double seconds;
     // Of the first injection by each rule:
     struct code_places frames; // return addresses, the call's own first

@@ -192,9 +192,10 @@ static bool writes_to_stdout(const struct bug_page *page, const char *function)
 {
     static const char *const functions[] = {"printf",  "puts",         "putchar",
                                             "vprintf", "__printf_chk", "__vprintf_chk"};
-    for (size_t i = 0; i < page->consequences.items.count; i++) {
+    const bool stream = page->consequences.items.items[0].kind == CONSEQUENCE_UNWRITTEN;
+    for (size_t i = 1; i < page->consequences.items.count; i++) {
         const struct store_consequence *item = &page->consequences.items.items[i];
-        if (item->kind == CONSEQUENCE_LOST && item->name != NULL)
+        if ((item->kind == CONSEQUENCE_LOST || stream) && item->name != NULL)
             return strcmp(item->name, "<stdout>") == 0;
     }
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
@@ -211,7 +212,7 @@ static struct error *put_by_shell(struct bug_page *page)
         page->consequences.items.count != 0 ? &page->consequences.items.items[0] : NULL;
     const char *slash = first != NULL && first->name != NULL ? strchr(first->name, '/') : NULL;
     const char *error = slash != NULL ? slash + 1 : "", *function = "";
-    if (first == NULL || first->kind != CONSEQUENCE_FAILS)
+    if (first == NULL || (first->kind != CONSEQUENCE_FAILS && first->kind != CONSEQUENCE_UNWRITTEN))
         return NULL;
     function = first->function != NULL ? first->function : "";
     if (strcmp(error, "ENOSPC") == 0 && writes_to_stdout(page, function)) {
@@ -269,7 +270,7 @@ static struct error *put_symbols(struct bug_page *page)
     }
     PUT(page, "Install ");
     TRY(put_escaped(page, page->package->name));
-    PUT(page, "-dbgsym (Debian: deb http://deb.debian.org/debian-debug/), or set "
+    PUT(page, "-dbgsym from Debian's archive of debug packages, or set "
               "DEBUGINFOD\\_URLS=https://debuginfod.debian.net for gdb.\n");
     return NULL;
 }

@@ -118,7 +118,8 @@ static struct error *put_fails(const struct store_consequence *item, struct buff
 static struct error *put_unwritten(const struct store_consequence *item, struct buffer *text)
 {
     const char *error = item->name != NULL ? strchr(item->name, '/') : NULL;
-    TRY(buffer_printf(text, "what a stream has buffered cannot be written"));
+    TRY(buffer_printf(text, "%s a stream has buffered cannot be written",
+                      text->size == 0 ? "What" : "what"));
     if (error != NULL)
         TRY(buffer_printf(text, " (%.*s)", (int)strcspn(error + 1, " "), error + 1));
     return item->module != NULL ? put_at(item, text)
