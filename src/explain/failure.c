@@ -396,7 +396,8 @@ struct error *explain_failure(struct explainer *explainer, const struct explain_
     // The C library writes on behalf of whoever fills or closes the stream. What it does with the
     // failure is known; the program may learn of it much later, or not ask.
     size_t first = call->below_stream ? code_own_frame(call->frames) : 0;
-    if (first >= call->frames->items.count)
+    // The outermost frame is where the program begins: nobody closed the stream.
+    if (first + call->below_stream >= call->frames->items.count)
         return NULL;
     const struct code_place *place = &call->frames->items.items[first];
     TRY(code_set_place(explainer, place->module, place->offset, true, explanation, fails));
