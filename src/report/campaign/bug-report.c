@@ -195,7 +195,9 @@ static bool writes_to_stdout(const struct bug_page *page, const char *function)
     const bool stream = page->consequences.items.items[0].kind == CONSEQUENCE_UNWRITTEN;
     for (size_t i = 1; i < page->consequences.items.count; i++) {
         const struct store_consequence *item = &page->consequences.items.items[i];
-        if ((item->kind == CONSEQUENCE_LOST || stream) && item->name != NULL)
+        if (stream && item->kind == CONSEQUENCE_DIFFERS) // without a name: it is the output
+            return item->name == NULL || strcmp(item->name, "<stdout>") == 0;
+        if (item->kind == CONSEQUENCE_LOST && item->name != NULL)
             return strcmp(item->name, "<stdout>") == 0;
     }
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
@@ -258,11 +260,11 @@ static struct error *put_symbols(struct bug_page *page)
 {
     const struct store_consequence *first =
         page->consequences.items.count != 0 ? &page->consequences.items.items[0] : NULL;
-    if (first == NULL || first->file != NULL)
+    if (first == NULL || first->file != NULL || first->module == NULL)
         return NULL;
     PUT(page, "\n## Lines of the source\n\n");
     PUT(page, "No debugging information was found for ");
-    TRY(put_escaped(page, first->module != NULL ? file_base_name(first->module) : "the program"));
+    TRY(put_escaped(page, file_base_name(first->module)));
     PUT(page, ", so places are told as function+offset or module+offset. ");
     if (page->package == NULL || page->package->name == NULL) {
         PUT(page, "Build it with -g.\n");
