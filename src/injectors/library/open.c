@@ -8,6 +8,7 @@
 #include "injectors/library/spec.h"
 #include "scenario/rule.h"
 #include "trial/program.h"
+#include "trial/result-types.h"
 
 #include <string.h>
 
@@ -117,7 +118,8 @@ struct error *library_check_value(const char *parameter, const struct source *so
 
 // Checks that the runtime can be put into the program. Not if there is a setup command: it may
 // build the program.
-static struct error *check_program(const struct injector_setup *setup)
+static struct error *check_program(const struct injector_setup *setup,
+                                   const struct scenario *faults)
 {
     if (setup->has_setup || setup->command->count == 0)
         return NULL;
@@ -126,7 +128,8 @@ static struct error *check_program(const struct injector_setup *setup)
     if (strchr(name, '/') != NULL && name[0] != '/')
         TRY(buffer_printf(&path, "%s/", setup->directory));
     TRY(buffer_printf(&path, "%s", name));
-    return program_check(path.data);
+    TRY(program_check(path.data));
+    return result_types_check(faults, path.data);
 }
 
 struct error *library_fill(struct library *library)
@@ -150,7 +153,7 @@ struct error *library_fill(struct library *library)
     TRY(library_add_plugins(setup, library->plan.faults));
     TRY(library->automatic ? first_run_watch(library->watching, library_is_paranoid(setup))
                            : add_faults(library));
-    TRY(check_program(setup));
+    TRY(check_program(setup, library->plan.faults));
     return journal_reader_new(&library->reader);
 }
 
