@@ -53,6 +53,7 @@ static struct error *say_symptom(const struct judgement *judgement, struct expla
         [SYMPTOM_EMPTIED] = {true, CONSEQUENCE_EMPTIES},
         [SYMPTOM_REMOVED] = {true, CONSEQUENCE_LACKS},
         [SYMPTOM_WRONG] = {true, CONSEQUENCE_DIFFERS},
+        [SYMPTOM_DAMAGED] = {true, CONSEQUENCE_DIFFERS},
         [SYMPTOM_MODE] = {true, CONSEQUENCE_DIFFERS},
         [SYMPTOM_KIND] = {true, CONSEQUENCE_DIFFERS},
         [SYMPTOM_NOT_WRITTEN] = {true, CONSEQUENCE_LACKS},

@@ -223,13 +223,17 @@ static struct error *pass_remarks_on(struct preparation *preparation,
 }
 
 // A load whose exit status says nothing hides what the server does wrong.
-static struct error *try_load(struct preparation *preparation)
+static struct error *try_load(struct preparation *preparation, bool *ret_fails)
 {
     const struct definition *definition = preparation->definition;
-    bool fails;
+    *ret_fails = true;
     if (!definition_is_server(definition) || definition->service.load.count == 0)
         return NULL;
-    TRY(shooting_try_load(preparation->shooting, &fails));
+    return shooting_try_load(preparation->shooting, ret_fails);
+}
+
+static struct error *warn_of_load(struct preparation *preparation, bool fails)
+{
     return fails ? NULL
                  : warn(preparation,
                         "the load ends with the expected exit status even if no server is there: "
@@ -333,9 +337,11 @@ struct error *preparation_run(struct preparation *preparation, struct reference 
     }
     if (interrupted(preparation))
         return NULL;
+    bool load_fails;
+    TRY(try_load(preparation, &load_fails)); // it takes a while, so not in a transaction
     tell(preparation, "candidates", 0, 0);
     TRY(store_begin(preparation->store));
-    struct error *error = try_load(preparation);
+    struct error *error = warn_of_load(preparation, load_fails);
     if (error == NULL)
         error = store_all(preparation, reference);
     if (error == NULL)

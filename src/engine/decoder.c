@@ -37,12 +37,12 @@ void decoder_free(struct decoder *decoder)
     free(decoder);
 }
 
-// The programs write nothing, so that a sandbox without a private view will do if there is no
-// other.
+// The programs write nothing but what they need for a moment, so that a sandbox without a private
+// view will do if there is no other.
 static struct error *open_sandbox(struct decoder *decoder)
 {
     const struct sandbox_limits limits = {
-        .cpu_s = DECODER_WAIT_NS / NS_PER_S, .memory_bytes = 1ull << 30, .file_bytes = 1u << 20};
+        .cpu_s = DECODER_WAIT_NS / NS_PER_S, .memory_bytes = 1ull << 30, .file_bytes = 1u << 30};
     struct sandbox_options options = {.kind = decoder->kind,
                                       .directory = "/",
                                       .network = decoder->kind == SANDBOX_OVERLAY,
@@ -95,7 +95,9 @@ static struct error *take_result(const struct sandbox_result *result, const char
                                  struct decoding *decoding)
 {
     decoding->state = DECODING_NONE;
-    if (result->end != SANDBOX_EXIT || result->status == FORMAT_NO_TOOL || result->status == 126)
+    // Above 128 the tool was killed: it came to no end.
+    if (result->end != SANDBOX_EXIT || result->status == FORMAT_NO_TOOL || result->status == 126 ||
+        result->status > 128)
         return NULL;
     if (result->status == 0 || result->status == FORMAT_SOUND_ONLY) {
         const uint64_t parts[] = {result->out.size, result->out.hash, result->err.size,
@@ -136,9 +138,11 @@ static struct error *decode(struct decoder *decoder, const struct format *format
     return NULL;
 }
 
-// A stream has no file: what was kept of it is put into one.
+// A stream has no file: what was kept of it is put into one. -1: not all of it was kept.
 static int stream_file(const struct sandbox_stream *stream)
 {
+    if (stream->size != stream->kept.size)
+        return -1;
     int file = memfd_create("ordeal-stream", MFD_CLOEXEC);
     if (file >= 0 &&
         write(file, stream->kept.data, stream->kept.size) == (ssize_t)stream->kept.size)

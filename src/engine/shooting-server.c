@@ -211,14 +211,18 @@ struct error *shooting_try_load(struct shooting *shooting, bool *ret_fails)
          .timeout_ns = LOAD_ALONE_WAIT_NS,
          .stop = shooting->stop,
          .stop_above = shooting->stop_above},
+        {.command = shooting->commands[TEARDOWN].items,
+         .environment = shooting->environment.items,
+         .input = -1,
+         .timeout_ns = STEP_OTHER_WAIT_NS},
     };
-    struct sandbox_result results[2] = {0};
-    size_t first = steps[0].command != NULL ? 0 : 1;
-    struct error *error =
-        sandbox_run(shooting->sandbox, steps + first, 2 - first, NULL, NULL, NULL, results + first);
+    struct sandbox_result results[3] = {0};
+    size_t first = steps[0].command != NULL ? 0 : 1, end = steps[2].command != NULL ? 3 : 2;
+    struct error *error = sandbox_run(shooting->sandbox, steps + first, end - first, NULL, NULL,
+                                      NULL, results + first);
     *ret_fails =
         results[1].end != SANDBOX_EXIT || results[1].status != (int)definition->oracle.status;
-    sandbox_result_deinit(&results[0]);
-    sandbox_result_deinit(&results[1]);
+    for (size_t i = 0; i < 3; i++)
+        sandbox_result_deinit(&results[i]);
     return error;
 }

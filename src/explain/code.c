@@ -69,8 +69,10 @@ static struct error *read_code(struct code *code)
     _cleanup_error_ struct error *unread = elf_object_open(code->path, &code->object);
     if (unread != NULL)
         return NULL;
-    TRY(flow_image_open(code->object, &code->image));
-    TRY(follower_new(code->image, &code->follower));
+    // Nor is a missing decoder.
+    error_free(flow_image_open(code->object, &code->image));
+    if (code->image != NULL)
+        TRY(follower_new(code->image, &code->follower));
     error_free(dwarf_module_open(code->path, &code->dwarf));
     return NULL;
 }

@@ -12,7 +12,8 @@
 #define MAGIC(text) text, sizeof text - 1
 #define FILE_ITSELF "/proc/self/fd/0"
 #define CPIO        "cpio -i --quiet --to-stdout && cpio -itv --quiet <" FILE_ITSELF
-#define DATABASE    "sqlite3 -batch -init /dev/null -readonly 'file:" FILE_ITSELF "?immutable=1' "
+// sqlite3 follows links itself, and would come to a name that means another file here.
+#define DATABASE "sqlite3 -batch -init /dev/null -readonly \"file:$copy/db?immutable=1\" "
 
 static const char *const journals[] = {"-journal", "-wal", NULL};
 
@@ -22,9 +23,9 @@ const struct format formats[] = {
     {"bzip2", MAGIC("BZh"), 0, "bzip2", "bzip2 -dc", .packs = true},
     {"zstd", MAGIC("\x28\xb5\x2f\xfd"), 0, "zstd", "zstd -dcq", .packs = true},
     {"lz4", MAGIC("\x04\x22\x4d\x18"), 0, "lz4", "lz4 -dcq", .packs = true},
-    {"tar", MAGIC("ustar"), 257, "tar", "tar -xvvOf -", .streams = true},
-    {"cpio", MAGIC("070701"), 0, "cpio", CPIO, .packs = false},
-    {"binary cpio", MAGIC("\xc7\x71"), 0, "cpio", CPIO, .packs = false},
+    {"tar", MAGIC("ustar"), 257, "tar", "tar -xvvOf -", .archive = true, .streams = true},
+    {"cpio", MAGIC("070701"), 0, "cpio", CPIO, .archive = true},
+    {"binary cpio", MAGIC("\xc7\x71"), 0, "cpio", CPIO, .archive = true},
     {"zip", MAGIC("PK\3\4"), 0, "unzip", "unzip -Z1 " FILE_ITSELF " && unzip -p " FILE_ITSELF,
      .packs = false},
     {"PNG", MAGIC("\x89PNG\r\n\x1a\n"), 0, "pngcheck",
@@ -33,6 +34,7 @@ const struct format formats[] = {
      .packs = false},
     {"JPEG", MAGIC("\xff\xd8\xff"), 0, "djpeg", "djpeg", .packs = false},
     {"SQLite", MAGIC("SQLite format 3\0"), 0, "sqlite3",
+     "copy=$(mktemp -d) || exit 99; trap 'rm -rf \"$copy\"' EXIT; cat >\"$copy/db\" || exit 99; "
      "test \"$(" DATABASE "'PRAGMA integrity_check')\" = ok && " DATABASE ".dump",
      .beside = journals},
 };

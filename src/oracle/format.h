@@ -20,6 +20,7 @@ struct format {
     // is not known. A program that cannot read stdin opens /proc/self/fd/0.
     const char *script;
     bool packs;   // it holds another file, which may be an archive
+    bool archive; // it holds other files
     bool streams; // the script reads a pipe, too: it can be used on what another one unpacks
     // Endings of files beside it without which it is incomplete, such as a journal; NULL: none.
     const char *const *beside;

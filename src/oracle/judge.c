@@ -83,7 +83,8 @@ static struct error *put_result_cause(struct verdict_draft *draft, const char *w
         TRY(buffer_printf(&draft->cause, "%s after ", what));
         return put_stream(draft, what, injection);
     }
-    TRY(buffer_printf(&draft->cause, "%s after ", draft->difference.lost ? what : "result"));
+    TRY(buffer_printf(&draft->cause, "%s after ",
+                      draft->difference.lost || strcmp(what, "damage") == 0 ? what : "result"));
     struct frame_text frame;
     if (origin_frame(injection, &frame))
         draft->blamed = frame.module;
@@ -94,7 +95,8 @@ static bool is_result(const struct verdict_draft *draft, const char *what)
 {
     if (draft->verdict != VERDICT_SILENT && draft->verdict != VERDICT_WRONG_OUTPUT)
         return false;
-    static const char *const results[] = {"data loss", "files", "stdout", "leftovers", "stderr"};
+    static const char *const results[] = {"data loss", "damage",    "files",
+                                          "stdout",    "leftovers", "stderr"};
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)
         if (strcmp(what, results[i]) == 0)
             return true;

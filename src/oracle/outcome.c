@@ -71,8 +71,7 @@ static struct error *add_stream(struct outcome_run *run, const char *path,
     artifact->mode = ARTIFACT_NO_MODE;
     artifact->size = stream->size;
     artifact->hash = stream->hash;
-    if (stream->size == stream->kept.size)
-        artifact->format = format_find(stream->kept.data, stream->kept.size);
+    artifact->format = format_find(stream->kept.data, stream->kept.size);
     size_t kept = stream->kept.size < ARTIFACT_CONTENT ? stream->kept.size : ARTIFACT_CONTENT;
     if (!is_text(stream->kept.data, kept))
         return NULL;

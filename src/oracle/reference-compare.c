@@ -398,24 +398,28 @@ static bool is_packed(const char *longer, const char *name)
 
 // Whether what should be in this file cannot be had from it. Packed data may differ and hold the
 // same, unpacked data may not.
-static bool is_useless(const struct comparison *comparison, const char *path, bool packed)
+static bool is_useless(const struct comparison *comparison, const char *path, bool packed,
+                       bool named)
 {
     const struct artifact *artifact = find(comparison, path);
     if (!packed || artifact == NULL || artifact->kind != ARTIFACT_FILE || artifact->size == 0)
         return true;
     enum packed_relation relation =
         reference_packed(reference_find(comparison->reference, path), artifact);
-    return relation == PACKED_OTHER || relation == PACKED_DAMAGED;
+    return relation == PACKED_DAMAGED || (named && relation == PACKED_OTHER);
 }
 
 // Whether a source may have gone into this file: by its name, or because it is packed or an
-// archive, into which other files go.
+// archive, into which other files go. The latter is a guess.
 static bool may_hold(const struct comparison *comparison, const struct detail *detail,
-                     const char *source, bool *ret_packed)
+                     const char *source, bool *ret_packed, bool *ret_named)
 {
     const struct reference_item *item = reference_find(comparison->reference, detail->path);
-    *ret_packed = is_packed(detail->path, source) || (item != NULL && item->format != NULL);
-    return *ret_packed || is_packed(source, detail->path);
+    const struct format *format = item != NULL ? item->format : NULL;
+    *ret_named = is_packed(detail->path, source) || is_packed(source, detail->path);
+    *ret_packed =
+        is_packed(detail->path, source) || (format != NULL && (format->packs || format->archive));
+    return *ret_packed || *ret_named;
 }
 
 static bool is_of_output(const struct detail *detail)
@@ -436,9 +440,9 @@ static struct error *find_lost_source(struct comparison *comparison, const struc
         return NULL;
     for (size_t i = 0; i < comparison->details.count; i++) {
         struct detail *detail = &comparison->details.items[i];
-        bool packed;
-        if (!is_of_output(detail) || !may_hold(comparison, detail, source->path, &packed) ||
-            !is_useless(comparison, detail->path, packed))
+        bool packed, named;
+        if (!is_of_output(detail) || !may_hold(comparison, detail, source->path, &packed, &named) ||
+            !is_useless(comparison, detail->path, packed, named))
             continue;
         _cleanup_(buffer_deinit) struct buffer sentence = {0};
         TRY(reference_put_name(&sentence, source->path));

@@ -243,9 +243,11 @@ __attribute__((noinline)) static uint32_t choose_by_all(struct call *call)
     if (!atomic_load(&function->started))
         first_call(function);
     if (runtime.calls != NULL) {
-        // The slot's count is none of calls: threads have credits, or stubs that only record.
-        if (rows_on() && rows_have(function->primary) && call->thread->row != 0)
-            call->occurrence = rows_calls(function);
+        // Where threads have credits, or stubs that only record, the slot's count is none of calls.
+        // Elsewhere it is, and no two threads draw the same number.
+        if (rows_on() && rows_have(function->primary) &&
+            (atomic_load(&function->credit_limit) != 0 || record_is_all(function)))
+            call->occurrence = rows_calls(function) + (call->thread->row == 0);
         record_call(call);
     }
     if (function->asks_after != 0)

@@ -14,9 +14,9 @@ void record_prepare(void);
 void record_call(const struct call *call);
 void record_after_fork(void);
 void record_forget(void); // addresses mean something else from now on
-// Whether recording is all there is to do about calls of a function, after its first call.
 // Whether calls are counted by site alone, so that stubs may do it.
 bool record_by_site(void);
+// Whether recording is all there is to do about calls of a function, after its first call.
 bool record_is_all(const struct function *function);
 
 #endif

@@ -44,6 +44,16 @@ static struct error *module_path(struct reading *reading, uint32_t index, const 
     return NULL;
 }
 
+// The target wrote it: a 1 for the command, then numbers that are none of them 0. Otherwise the
+// ancestry is not known.
+static uint64_t checked_ancestry(uint64_t ancestry)
+{
+    uint64_t rest = ancestry;
+    while (rest > WIRE_ANCESTRY_COMMAND && (rest & 0xff) != 0)
+        rest >>= 8;
+    return rest == WIRE_ANCESTRY_COMMAND ? ancestry : 0;
+}
+
 static struct error *read_processes(struct reading *reading)
 {
     const struct wire_calls *table = reading->view->calls;
@@ -55,8 +65,10 @@ static struct error *read_processes(struct reading *reading)
         struct calls_process *process = ARRAY_ADD(&reading->calls.processes);
         if (process == NULL)
             return error_no_memory();
-        *process = (struct calls_process){
-            .number = row->number, .pid = row->pid, .ancestry = row->ancestry, .image = 1};
+        *process = (struct calls_process){.number = row->number,
+                                          .pid = row->pid,
+                                          .ancestry = checked_ancestry(row->ancestry),
+                                          .image = 1};
         TRY(keep(reading, row->program, sizeof row->program, &process->program));
         reading->processes[i] = (uint32_t)(reading->calls.processes.count - 1);
     }

@@ -270,8 +270,8 @@ static struct error *name_processes(struct recording *recording, const struct re
         uint64_t program = hash_text(calls[i].program), key = hash_mix(program, calls[i].run);
         uint32_t other = map_find(&first, key);
         if (other == MAP_NONE)
-            TRY(map_put(&first, key, calls[i].process));
-        bool alone = other == MAP_NONE || other == calls[i].process;
+            TRY(map_put(&first, key, (uint32_t)i));
+        bool alone = other == MAP_NONE || calls[other].process == calls[i].process;
         if (!alone || calls[i].process == 1 || calls[i].program[0] == '\0')
             TRY(map_add(&numbered, program, NULL));
     }

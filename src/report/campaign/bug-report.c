@@ -229,7 +229,7 @@ static struct error *put_by_shell(struct bug_page *page)
     if (strcmp(error, "EFBIG") == 0) {
         PUT(page,
             "\nA limit of file sizes gives the same error, though perhaps to another call:\n");
-        return put_run(page, "(ulimit -f 0; ", ")");
+        return put_run(page, "(trap '' XFSZ; ulimit -f 0; ", ")");
     }
     if (strcmp(error, "ENOMEM") == 0) {
         PUT(page, "\nA limit of memory gives the same error, though perhaps to another call; try "

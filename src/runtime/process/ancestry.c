@@ -25,7 +25,8 @@ static uint64_t next_child(void)
 
 void ancestry_fork_begin(void)
 {
-    thread_self()->copying = next_child();
+    struct thread *self = thread_self(); // first: it may find out what next_child() needs
+    self->copying = next_child();
 }
 
 void ancestry_fork_end(void)

@@ -13,8 +13,8 @@ static void *real_wait, *real_waitpid, *real_wait3, *real_wait4;
 
 static void note_end(int pid, const int *status)
 {
-    const int stopped = 0x7f, ended = 0xff;
-    if (pid <= 0 || status == NULL || (*status & ended) == stopped)
+    const int low = 0xff, stopped = 0x7f, continued = 0xffff;
+    if (pid <= 0 || status == NULL || (*status & low) == stopped || *status == continued)
         return;
     for (uint32_t i = 0; i < NEIGHBOURS; i++) {
         uint32_t index = ((uint32_t)pid + i) % WIRE_PROCESSES;
