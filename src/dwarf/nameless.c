@@ -2,9 +2,11 @@
 // Finds functions in unwind tables, and hashes their code.
 #include "dwarf/nameless.h"
 
+#include "base/cleanup.h"
 #include "elf/frames.h"
 #include "elf/tables.h"
 #include "isa/hash.h"
+#include "isa/need.h"
 
 #include <stdlib.h>
 
@@ -32,7 +34,10 @@ static int by_start(const void *left, const void *right)
 static void load(struct nameless_functions *functions, const struct elf_object *object)
 {
     functions->loaded = true;
-    error_free(elf_each_frame(object, add, functions)); // what is missing has no hash
+    // What is missing has no hash; without a decoder, nothing has.
+    _cleanup_error_ struct error *missing = isa_need();
+    if (missing == NULL)
+        error_free(elf_each_frame(object, add, functions));
     if (functions->items.count != 0)
         qsort(functions->items.items, functions->items.count, sizeof *functions->items.items,
               by_start);
