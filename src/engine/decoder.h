@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Has the installed programs of oracle/format.h read what a run left behind. They get the open file
 // as stdin, and run in a sandbox of their own: what they read was written by a failing program, and
-// may be made to harm them.
+// may be made to harm them. Where trials have no overlay, that sandbox has limits of time, memory
+// and file sizes, but no private view of files.
 #ifndef ORDEAL_ENGINE_DECODER_H
 #define ORDEAL_ENGINE_DECODER_H
 

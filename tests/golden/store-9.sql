@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
--- A file of campaigns as schema 9 made it; never to be changed.
+-- A file of campaigns with the tables of schema 9, made from store-8.sql; never to be changed.
 PRAGMA application_id = 1330791500; PRAGMA user_version = 9;
 CREATE TABLE verdict (
   word TEXT PRIMARY KEY,

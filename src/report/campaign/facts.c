@@ -220,7 +220,7 @@ static struct error *name_functions(struct campaign_facts *facts)
     return NULL;
 }
 
-// The store sorts findings by verdict. Severity comes first here: a wrong file is worse than a
+// Severity comes first: a wrong file is worse than a
 // wrong line of output. What a system library does wrong comes after what the program does.
 static struct error *order_findings(struct campaign_facts *facts)
 {
