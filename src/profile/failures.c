@@ -41,11 +41,21 @@ struct rating {
     enum failure_reason reason;
 };
 
+// Whether -1, 0 and 1 are numbers like the others that a function computes: lround().
+static bool computes_sign(const struct picture *picture)
+{
+    return (picture->hints & HINT_WORKS) == 0 && !picture->summary->reads && picture->other &&
+           picture->one && picture->zero && picture->distinct_positive == 1 &&
+           picture->distinct_negative == 1 && !picture->negative_sets_errno;
+}
+
 static struct rating judge_negative(const struct picture *picture,
                                     const struct return_outcome *outcome)
 {
     bool small = outcome->result.number >= SMALLEST_RESULT;
-    if (picture_is_end(picture, outcome->result.number))
+    if (picture_is_end(picture, outcome->result.number) || computes_sign(picture) ||
+        (picture->timeout && picture->other && outcome->result.number == -1 &&
+         !outcome_sets_errno(outcome)))
         return (struct rating){40, FAILURE_NEGATIVE};
     // If -1 sets errno and there are many other results, then the other negative ones are answers.
     if (picture->distinct_positive >= MANY && picture->negative_sets_errno &&
@@ -140,6 +150,22 @@ static bool in_table(const struct picture *picture, int64_t number)
     return others && number > UINT16_MAX && number <= INT32_MAX;
 }
 
+// Whether the name says that the function makes an object, but it does nothing and returns zero: it
+// is not implemented. If zero were the success, it would have to put the object somewhere.
+static bool makes_nothing(const struct picture *picture)
+{
+    return picture->makes && picture->zero && !picture->other && !picture->positive &&
+           !picture->negative && !picture->numbers && !picture->negated_numbers &&
+           (picture->hints & (HINT_WORKS | HINT_ACTS)) == 0;
+}
+
+// Whether zero beside computed sizes says that nothing could be made of the data.
+static bool transforms_nothing(const struct picture *picture)
+{
+    return picture->transforms && picture->other && picture->summary->computed &&
+           !picture->summary->through_pointer && !picture->positive && !picture->measures;
+}
+
 static struct rating judge_zero(const struct picture *picture, const struct return_outcome *outcome)
 {
     // Beside a number that was kept, zero stands for none, also where none was found for an error.
@@ -149,6 +175,8 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
     bool error = outcome_sets_errno(outcome);
     if (picture->asks_error) // there was none
         return (struct rating){20, FAILURE_NULL};
+    if (makes_nothing(picture))
+        return (struct rating){55, FAILURE_NULL};
     if (picture->releases && picture->other && !picture->narrow) // nothing is left
         return (struct rating){20, FAILURE_NULL};
     if (picture_zero_is_end(picture))
@@ -159,6 +187,8 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return (struct rating){60, FAILURE_TRUTH};
     if (picture->negative || picture->numbers || picture->negated_numbers)
         return (struct rating){0, FAILURE_NULL};
+    if (picture_status(picture, 0) == STATUS_BAD)
+        return (struct rating){65, FAILURE_TRUTH};
     if (picture->one && picture->distinct_positive == 1 && !picture->other)
         return judge_truth(picture, error);
     if (only_positive_gives(picture))
@@ -168,6 +198,8 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
                                FAILURE_SETS_ERRNO};
     if (error && picture->other)
         return (struct rating){picture->wide ? 80 : picture->narrow ? 25 : 55, FAILURE_SETS_ERRNO};
+    if (transforms_nothing(picture))
+        return (struct rating){60, FAILURE_NULL};
     bool counts = (picture->hints & HINT_MADE_COUNT) != 0 || picture->measures;
     if (picture->other && !picture->positive && !after && counts && !picture_reported(picture, 0))
         return (struct rating){30, FAILURE_NULL}; // what is counted may be none
@@ -206,6 +238,8 @@ static struct rating judge_positive(const struct picture *picture,
     int64_t number = outcome->result.number;
     if (picture->pointer || only_positive_gives(picture))
         return (struct rating){0, FAILURE_CODE};
+    if (picture_status(picture, 0) == STATUS_BAD || picture_status(picture, number) == STATUS_GOOD)
+        return (struct rating){20, FAILURE_CODE};
     if (picture->numbers && !picture->negative && number < ERROR_NUMBERS)
         return (struct rating){70, FAILURE_ERROR_NUMBERS};
     if (picture->negated_numbers)

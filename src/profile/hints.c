@@ -187,13 +187,20 @@ struct making {
     unsigned seen_count;
 };
 
-// Hints of a function that returns the result of a callee.
-static unsigned from_callee(struct making *making, uint32_t callee, unsigned passes,
+// Hints of a function that returns the result of the call at the end of a block.
+static unsigned from_callee(struct making *making, const struct flow_block *block, unsigned passes,
                             enum touched touched)
 {
-    if (callee == FLOW_NONE)
+    unsigned hints =
+        block->callee != FLOW_NONE ? making->callee_hints(making->data, block->callee) : 0;
+    bool shaped = hints_call_allocates(making->image, block, hints);
+    bool memory = shaped || (hints & HINT_ALLOCATES) != 0;
+    making->fresh |= touched == LOOKED_AT && memory;
+    making->kept |= touched == PUT_ELSEWHERE && memory;
+    if (shaped)
+        passes |= HINT_MADE_WIDE;
+    if (block->callee == FLOW_NONE)
         return passes;
-    unsigned hints = making->callee_hints(making->data, callee);
     if ((hints & HINT_STOPS) != 0)
         return 0;
     if (touched == UNTOUCHED)
@@ -205,8 +212,6 @@ static unsigned from_callee(struct making *making, uint32_t callee, unsigned pas
     }
     if ((hints & HINT_IGNORED) != 0)
         passes &= ~(unsigned)HINT_MADE;
-    making->fresh |= touched == LOOKED_AT && (hints & HINT_ALLOCATES) != 0;
-    making->kept |= touched == PUT_ELSEWHERE && (hints & HINT_ALLOCATES) != 0;
     return passes | (hints & (HINT_MADE_WIDE | HINT_MADE_NARROW)) |
            (hints_say_pointer(hints) ? HINT_MADE_POINTER : 0);
 }
@@ -344,7 +349,7 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
             making->hints |= HINT_MADE;
         if (other->end == FLOW_CALLS)
             making->hints |= from_callee(
-                making, other->callee, touched == UNTOUCHED ? HINT_PASSED : HINT_LEFTOVER, touched);
+                making, other, touched == UNTOUCHED ? HINT_PASSED : HINT_LEFTOVER, touched);
         else
             look_back(making, edge->block, touched);
     }
@@ -423,7 +428,7 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
                 making.hints |= makes_second(&making, block);
             if (block->end == FLOW_TAIL)
                 making.hints |=
-                    from_callee(&making, block->callee, HINT_MADE | HINT_PASSED, UNTOUCHED);
+                    from_callee(&making, block, HINT_MADE | HINT_PASSED, UNTOUCHED);
             else if (block->end == FLOW_UNKNOWN)
                 making.hints |= HINT_MADE;
             else if (block->end == FLOW_RETURNS) {

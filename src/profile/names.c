@@ -104,6 +104,23 @@ bool name_is_measure(const char *name)
     return strstr(name, "num_") != NULL;
 }
 
+bool name_makes_object(const char *name)
+{
+    static const char *const words[] = {"create", "new", "alloc", "open", "construct"};
+    return has_any_word(name, words, sizeof words / sizeof *words);
+}
+
+bool name_transforms(const char *name)
+{
+    static const char *const words[] = {"compress", "serialize"};
+    return has_any_word(name, words, sizeof words / sizeof *words);
+}
+
+bool name_is_timeout(const char *name)
+{
+    return has_word(name, "timeout") && !has_word(name, "set");
+}
+
 bool name_tells_kind(const char *name)
 {
     static const char *const words[] = {"type", "kind", "class", "state", "mode", "version"};

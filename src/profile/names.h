@@ -30,6 +30,12 @@ bool name_allows_result(const char *name, int64_t number);
 bool name_never_fails(const char *name);
 // A function of the C library whose result is hardly ever used: printf, pthread_mutex_unlock.
 bool name_is_never_used(const char *name);
+// It makes an object: foo_create, foo_new.
+bool name_makes_object(const char *name);
+// It turns data into other data and returns how much that is: LZ4_compress_default.
+bool name_transforms(const char *name);
+// Its result is a time to wait: uv_backend_timeout.
+bool name_is_timeout(const char *name);
 // It reports an error: ERR_set_error, __xmlRaiseError.
 bool name_reports_error(const char *name);
 

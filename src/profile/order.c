@@ -154,10 +154,11 @@ static unsigned callee_hints(void *data, uint32_t callee)
     if (error != NULL || node.function == FLOW_NONE)
         return HINT_MADE | HINT_WORKS | HINT_KEYED;
     const struct module *module = &asking->set->modules.items[node.module];
-    bool done = module->states[node.function] == STATE_DONE;
-    unsigned hints = done ? module->hints[node.function] |
-                                allocates(asking->set, &module->summaries[node.function])
-                          : HINT_MADE | HINT_WORKS | HINT_KEYED;
+    const struct summary *summary = &module->summaries[node.function];
+    unsigned hints = HINT_MADE | HINT_WORKS | HINT_KEYED;
+    if (module->states[node.function] == STATE_DONE)
+        hints = module->hints[node.function] | allocates(asking->set, summary) |
+                (summary->through_pointer ? HINT_THROUGH : 0);
     return hints | ignored(asking->set, asking->module, callee);
 }
 

@@ -4,6 +4,8 @@
 
 #include "profile/names.h"
 
+#define FEW_STATUSES 3 // different codes that are stored, for it to be a status
+
 bool outcome_sets_errno(const struct return_outcome *outcome)
 {
     return outcome->sets_error &&
@@ -76,7 +78,10 @@ struct picture picture_of(const struct summary *summary, unsigned hints, const c
                               .releases = name_releases(name),
                               .measures = name_is_measure(name),
                               .sorts = name_tells_kind(name),
-                              .iterates = name_iterates(name)};
+                              .iterates = name_iterates(name),
+                              .makes = name_makes_object(name),
+                              .transforms = name_transforms(name),
+                              .timeout = name_is_timeout(name)};
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         const struct return_outcome *outcome = &summary->outcomes.items[i];
         if (outcome->result.kind == VALUE_CONSTANT)
@@ -109,6 +114,79 @@ bool picture_after_failure(const struct picture *picture, int64_t number, bool o
 bool picture_reported(const struct picture *picture, int64_t number)
 {
     return (picture_after(picture, number) & OUTCOME_AFTER_REPORT) != 0;
+}
+
+// What is stored in one place.
+struct stored {
+    bool nothing, zero;                      // by some outcome of the result asked for
+    bool codes;                              // an outcome stores the number that it returns
+    int64_t few[FEW_STATUSES];               // other numbers, of the result asked for
+    unsigned count;                          // of them, up to FEW_STATUSES
+    bool others_zero, others_else;           // by positive results, if zero is asked for
+};
+
+static const struct effect *effect_at(const struct return_outcome *outcome,
+                                      const struct effect *place)
+{
+    for (unsigned i = 0; i < outcome->effect_count; i++) {
+        const struct effect *effect = &outcome->effects[i];
+        if (effect->kind == place->kind && effect->argument == place->argument &&
+            effect->where == place->where && effect->source == 0)
+            return effect;
+    }
+    return NULL;
+}
+
+static void see_stored(struct stored *stored, const struct return_outcome *outcome,
+                       const struct effect *effect, int64_t number)
+{
+    int64_t result = outcome->result.number;
+    stored->codes |= effect != NULL && result > 0 && effect->value == result;
+    if (result > 0 && effect != NULL)
+        *(effect->value == 0 ? &stored->others_zero : &stored->others_else) = true;
+    if (result != number)
+        return;
+    if (effect == NULL)
+        stored->nothing = true;
+    else if (effect->value == 0)
+        stored->zero = true;
+    for (unsigned i = 0; effect != NULL && effect->value != 0 && i < FEW_STATUSES; i++) {
+        if (i == stored->count)
+            stored->few[stored->count++] = effect->value;
+        if (stored->few[i] == effect->value)
+            return;
+    }
+}
+
+// All that outcomes store in one place.
+static struct stored stored_at(const struct picture *picture, const struct effect *place,
+                               int64_t number)
+{
+    struct stored stored = {0};
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT)
+            see_stored(&stored, outcome, effect_at(outcome, place), number);
+    }
+    return stored;
+}
+
+enum picture_status picture_status(const struct picture *picture, int64_t number)
+{
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
+        if (outcome->result.kind != VALUE_CONSTANT || outcome->result.number != number)
+            continue;
+        for (unsigned k = 0; k < outcome->effect_count; k++) {
+            struct stored stored = stored_at(picture, &outcome->effects[k], number);
+            if (number > 0 && stored.codes && stored.zero && stored.count == 0)
+                return STATUS_GOOD;
+            if (number == 0 && !stored.zero && stored.count == FEW_STATUSES &&
+                stored.others_zero && !stored.others_else)
+                return STATUS_BAD;
+        }
+    }
+    return STATUS_NONE;
 }
 
 bool picture_enumerates(const struct picture *picture)

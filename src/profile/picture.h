@@ -18,6 +18,9 @@ struct picture {
     bool measures;           // likewise: its result is a size, a number of things or a position
     bool sorts;              // likewise: its result is a kind of something
     bool iterates;           // likewise: it goes on to the next of something
+    bool makes;              // likewise: it makes an object
+    bool transforms;         // likewise: it turns data into other data
+    bool timeout;            // likewise: its result is a time to wait
     bool other;              // a result that is not a constant
     bool zero, one;          // such a constant is a result
     bool negative, positive; // such constants are results
@@ -48,6 +51,15 @@ unsigned picture_after(const struct picture *picture, int64_t number);
 bool picture_after_failure(const struct picture *picture, int64_t number, bool only);
 // Whether an error was reported before this result was returned.
 bool picture_reported(const struct picture *picture, int64_t number);
+
+// Whether a result comes with a status that is stored in an object or variable, and with which: not
+// one of its outcomes stores another.
+enum picture_status {
+    STATUS_NONE,
+    STATUS_GOOD, // 0, where other results store the code that they are
+    STATUS_BAD,  // one of several codes, where positive results store 0
+};
+enum picture_status picture_status(const struct picture *picture, int64_t number);
 
 // Whether positive results are 1, 2, 3, … without a gap: then they name things, not errors.
 bool picture_enumerates(const struct picture *picture);

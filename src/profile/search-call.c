@@ -4,6 +4,7 @@
 #include "profile/search-internal.h"
 
 #include "base/cleanup.h"
+#include "profile/hints.h"
 #include "profile/origin.h"
 
 #define LARGEST_VARIABLE 128 // bytes of a variable whose address is taken
@@ -440,6 +441,23 @@ static struct error *hand_on_negative(struct search *search, struct search_state
     return search_push(search, &negative);
 }
 
+// p = allocate(n); if (p == NULL) return p: the condition proves that the result can be NULL. Who
+// compares all 64 bits with 0 expects a pointer. Returns whether it was one.
+static bool take_null(struct search *search, struct search_state *state,
+                      const struct flow_block *block)
+{
+    const struct bounds *bounds = known_result(state);
+    if (bounds == NULL || !bounds_say_null(bounds))
+        return false;
+    bool returned = only_returns_result(state);
+    if (!returned && !hints_call_allocates(search->image, block, HINT_THROUGH))
+        return false;
+    if (returned)
+        tracked_set(search, &state->result, value_constant(0));
+    state->after |= search_state_came_after(state) ? 0 : OUTCOME_AFTER_FAILURE;
+    return true;
+}
+
 // If the callee reports errors, then this path was taken because of an error.
 static void note_report(const struct search *search, const struct flow_block *block,
                         struct search_state *state)
@@ -517,9 +535,11 @@ struct error *search_step_call(struct search *search, struct search_state *state
     if (asks && is_vague(callee))
         TRY(hand_on_negative(search, state, at));
     const struct return_outcome *effect = asks ? NULL : only_effect(callee);
-    if (callee == NULL || callee->outcomes.count == 0 || (!asks && effect == NULL)) {
+    bool vague = asks && is_vague(callee);
+    bool null = vague && take_null(search, state, block);
+    if (callee == NULL || callee->outcomes.count == 0 || (!asks && effect == NULL) || null) {
         struct value callback;
-        if (asks && !search->context->results_only &&
+        if (asks && !null && !search->context->results_only &&
             calls_argument(search, state, at, &callback)) {
             state->result.operation_count = 0;
             tracked_set(search, &state->result, callback);

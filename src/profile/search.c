@@ -272,6 +272,25 @@ static struct error *start_range(struct search *search, const struct flow_functi
     return NULL;
 }
 
+#define SHORT 256 // instructions
+
+// Whether a function reads memory other than its frame and what has a fixed address; true if it is
+// too long to look.
+static bool reads(const struct flow_image *image, uint32_t number)
+{
+    const struct flow_function *function = &image->functions.items[number];
+    if (function->insn_count > SHORT || function->next_part != FLOW_NONE)
+        return true;
+    for (uint32_t i = 0; i < function->insn_count; i++) {
+        const struct isa_insn *insn = &image->insns.items[function->first_insn + i];
+        if ((insn->flags & ISA_MEMORY) != 0 && insn->kind != ISA_ADDRESS &&
+            insn->base != ISA_STACK && insn->base != ISA_FRAME && insn->base != ISA_PC &&
+            insn->kind != ISA_NOTHING)
+            return true;
+    }
+    return false;
+}
+
 struct error *search_function(const struct flow_image *image, uint32_t function,
                               const struct search_context *context, struct summary *summary)
 {
@@ -285,6 +304,7 @@ struct error *search_function(const struct flow_image *image, uint32_t function,
         search.errors = !context->results_only &&
                         (search.errors || range_may_set_error(&search, &functions[f]));
     }
+    summary->reads = reads(image, function);
     search.setter = functions[function].insn_count <= SETTER &&
                     functions[function].next_part == FLOW_NONE && !context->results_only;
     for (uint32_t f = function; f != FLOW_NONE; f = functions[f].next_part)

@@ -54,6 +54,7 @@ struct summary {
     bool open;      // recursion: the function is still being searched, and outcomes will follow
     bool through_pointer; // a result is that of a function which is called through a pointer
     bool kept;            // a result is an int that was kept in an object
+    bool reads;           // it is not sure that no memory is read but the stack and constants
     bool computed;        // a result is neither a constant nor 64 bits that were kept somewhere
 };
 void summary_deinit(struct summary *summary);

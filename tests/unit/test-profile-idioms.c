@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Idioms of libraries in compiled functions: allocators behind pointers, constructors that are not
+// implemented, sizes of what was made, statuses that are kept in objects, times to wait, signs.
+#include "profile/batch.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "profile-help.h"
+
+static const char source[] =
+    "#include <stddef.h>\n"
+    "#include <stdint.h>\n"
+    "#include <string.h>\n"
+    "struct system { void *(*open)(struct system *, const char *); void *(*alloc)(struct system *, "
+    "size_t); void (*release)(void *); };\n"
+    "struct decoder { struct system *system; int state, code; char buffer[200]; };\n"
+    "extern struct system standard;\n"
+    "int is_complete(struct system *system);\n"
+    "struct decoder *make_decoder(struct system *system)\n" // NULL is: it is checked at once
+    "{\n"
+    "    if (system == NULL) system = &standard;\n"
+    "    struct decoder *decoder = system->alloc(system, sizeof *decoder);\n"
+    "    if (decoder != NULL) { decoder->system = system; decoder->state = 3; }\n"
+    "    return decoder;\n"
+    "}\n"
+    "__attribute__((noinline)) void *system_alloc(struct system *system, size_t size)\n" // unknown
+    "{\n"
+    "    return system->alloc(system, size);\n"
+    "}\n"
+    "void *make_box(struct system *system)\n" // NULL is, though it is another function's
+    "{\n"
+    "    struct decoder *decoder = system_alloc(system, sizeof *decoder);\n"
+    "    if (decoder == NULL) return NULL;\n"
+    "    decoder->system = system;\n"
+    "    return decoder;\n"
+    "}\n"
+    "int put_box(struct system *system, struct decoder **ret)\n" // what is filled in is not returned
+    "{\n"
+    "    struct decoder *decoder = system_alloc(system, sizeof *decoder);\n"
+    "    if (decoder == NULL) return 4;\n"
+    "    decoder->system = system; *ret = decoder;\n"
+    "    return 0;\n"
+    "}\n"
+    "void keep_box(struct system *system, struct decoder *parent)\n" // nothing is returned
+    "{\n"
+    "    struct decoder *decoder = system_alloc(system, sizeof *decoder);\n"
+    "    if (decoder == NULL) return;\n"
+    "    decoder->system = system; *(struct decoder **)parent->buffer = decoder;\n"
+    "}\n"
+    "void *archive_create_writer(struct system *system) { return NULL; }\n" // it is not implemented
+    "int archive_init(struct system *system) { return 0; }\n"               // who knows
+    "int archive_create(struct decoder **ret) { *ret = NULL; return 0; }\n" // it does something
+    "int block_compress(const char *from, char *to, int size, int room)\n"  // 0: it does not fit
+    "{\n"
+    "    char *at = to;\n"
+    "    for (int i = 0; i < size; i++) {\n"
+    "        if (at - to >= room - 2) return 0;\n"
+    "        *at++ = from[i] ^ 3; if (from[i] == 3) *at++ = 7;\n"
+    "    }\n"
+    "    return (int)(at - to);\n"
+    "}\n"
+    "int block_copy(const char *from, char *to, int size, int room)\n" // who knows
+    "{\n"
+    "    char *at = to;\n"
+    "    for (int i = 0; i < size; i++) {\n"
+    "        if (at - to >= room - 2) return 0;\n"
+    "        *at++ = from[i] ^ 3; if (from[i] == 3) *at++ = 7;\n"
+    "    }\n"
+    "    return (int)(at - to);\n"
+    "}\n"
+    "int work(struct decoder *decoder);\n"
+    "void touch(struct decoder *decoder), close_all(struct decoder *decoder);\n"
+    "int decoder_step(struct decoder *decoder)\n" // 100 is none: no code is kept
+    "{\n"
+    "    switch (work(decoder)) {\n"
+    "    case 0: decoder->code = 7; touch(decoder); return 7;\n"
+    "    case 1: decoder->code = 21; close_all(decoder); return 21;\n"
+    "    case 2: decoder->code = 0; work(decoder); return 100;\n"
+    "    default: return 0;\n"
+    "    }\n"
+    "}\n"
+    "int decoder_feed(struct decoder *decoder)\n" // 0 is: a code is kept. 2 is not
+    "{\n"
+    "    switch (work(decoder)) {\n"
+    "    case 0: decoder->code = 7; touch(decoder); return 0;\n"
+    "    case 1: decoder->code = 21; close_all(decoder); return 0;\n"
+    "    case 2: decoder->code = 33; return 0;\n"
+    "    case 3: decoder->code = 0; touch(decoder); return 2;\n"
+    "    default: decoder->code = 0; return 1;\n"
+    "    }\n"
+    "}\n"
+    "int decoder_start(struct decoder *decoder)\n" // 5 is: a state is no status
+    "{\n"
+    "    if (work(decoder) == 3) { decoder->state = 0; return 5; }\n"
+    "    if (work(decoder) == 4) { decoder->state = 0; return 9; }\n"
+    "    decoder->state = 3; return 0;\n"
+    "}\n"
+    "int loop_timeout(struct decoder *decoder)\n" // -1: for ever
+    "{\n"
+    "    work(decoder);\n"
+    "    if (decoder->state == 0) return -1;\n"
+    "    return decoder->code - decoder->state;\n"
+    "}\n"
+    "int loop_set_timeout(struct decoder *decoder)\n"
+    "{\n"
+    "    work(decoder);\n"
+    "    if (decoder->state == 0) return -1;\n"
+    "    return decoder->code - decoder->state;\n"
+    "}\n"
+    "long to_whole(double number)\n" // -1 is a number
+    "{\n"
+    "    int64_t bits; memcpy(&bits, &number, sizeof bits);\n"
+    "    int exponent = (int)(bits >> 52 & 0x7ff) - 0x3ff;\n"
+    "    long sign = bits < 0 ? -1 : 1;\n"
+    "    if (exponent < 0) return exponent < -1 ? 0 : sign;\n"
+    "    return sign * (long)(((bits & 0xfffffffffffff) | 0x10000000000000) >> (52 - exponent));\n"
+    "}\n";
+
+static void check(const char *compiler, const char *directory)
+{
+    char path[64];
+    _cleanup_(batch_item_deinit) struct batch_item item = {.path = path};
+    profile_of(compiler, directory, path, sizeof path, &item);
+    expect(&item.profile, "make_decoder", "0");
+    expect_unknown(&item.profile, "system_alloc", true);
+    expect(&item.profile, "make_box", "0");
+    expect(&item.profile, "put_box", "4");
+    expect(&item.profile, "keep_box", "");
+    expect(&item.profile, "archive_create_writer", "0");
+    expect(&item.profile, "archive_init", "");
+    expect(&item.profile, "archive_create", "");
+    expect(&item.profile, "block_compress", "0");
+    expect(&item.profile, "block_copy", "");
+    expect(&item.profile, "decoder_step", "21 7");
+    expect(&item.profile, "decoder_feed", "0");
+    expect(&item.profile, "decoder_start", "9 5");
+    expect(&item.profile, "loop_timeout", "");
+    expect(&item.profile, "loop_set_timeout", "-1");
+    expect(&item.profile, "to_whole", "");
+    unlink(path);
+}
+
+static void test_idioms(void **state)
+{
+    char directory[] = "/tmp/ordeal-unit.XXXXXX", path[64];
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/judged.c", directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(source, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    check("gcc -O2", directory);
+    check("clang -O2", directory);
+    unlink(path);
+    rmdir(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_idioms)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
