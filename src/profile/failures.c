@@ -163,7 +163,8 @@ static bool makes_nothing(const struct picture *picture)
 static bool transforms_nothing(const struct picture *picture)
 {
     return picture->transforms && picture->other && picture->summary->computed &&
-           !picture->summary->through_pointer && !picture->positive && !picture->measures;
+           !picture->summary->through_pointer && !picture->measures && !picture->asks &&
+           picture->distinct_positive == picture->one;
 }
 
 static struct rating judge_zero(const struct picture *picture, const struct return_outcome *outcome)
@@ -193,13 +194,13 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return judge_truth(picture, error);
     if (only_positive_gives(picture))
         return (struct rating){70, FAILURE_TRUTH};
+    if (transforms_nothing(picture) && !error && !after)
+        return (struct rating){60, FAILURE_NULL};
     if (picture->positive && (!picture->wide || in_table(picture, picture->largest)))
         return (struct rating){error && !picture->narrow && !picture->wide ? 35 : 0,
                                FAILURE_SETS_ERRNO};
     if (error && picture->other)
         return (struct rating){picture->wide ? 80 : picture->narrow ? 25 : 55, FAILURE_SETS_ERRNO};
-    if (transforms_nothing(picture))
-        return (struct rating){60, FAILURE_NULL};
     bool counts = (picture->hints & HINT_MADE_COUNT) != 0 || picture->measures;
     if (picture->other && !picture->positive && !after && counts && !picture_reported(picture, 0))
         return (struct rating){30, FAILURE_NULL}; // what is counted may be none

@@ -210,7 +210,9 @@ static unsigned from_callee(struct making *making, const struct flow_block *bloc
         making->nothing = true;
         return 0;
     }
-    if ((hints & HINT_IGNORED) != 0)
+    const unsigned result = HINT_MADE | HINT_USED | HINT_PASSED;
+    bool leftover = (hints & (result | HINT_LEFTOVER)) == HINT_LEFTOVER;
+    if ((hints & HINT_IGNORED) != 0 || leftover)
         passes &= ~(unsigned)HINT_MADE;
     return passes | (hints & (HINT_MADE_WIDE | HINT_MADE_NARROW)) |
            (hints_say_pointer(hints) ? HINT_MADE_POINTER : 0);
@@ -293,6 +295,12 @@ static bool returns_if_set(const struct flow_image *image, const struct flow_edg
            test->dst == ISA_RETURN && test->width == 4;
 }
 
+static bool stores_outside(const struct isa_insn *insn)
+{
+    return (insn->kind == ISA_STORE || insn->kind == ISA_STORE_CONSTANT) &&
+           (insn->flags & ISA_MEMORY) != 0 && insn->base != ISA_STACK && insn->base != ISA_FRAME;
+}
+
 // Looks for what makes the result, backwards from the end of a block. `touched` is what happened to
 // it later on the same path.
 static void look_back(struct making *making, uint32_t number, enum touched touched)
@@ -307,7 +315,7 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
         making->hints |= HINT_MADE; // too far away: assume that there is a result
         return;
     }
-    bool stored = false, floating = false;
+    bool stored = false, floating = false, does = false;
     making->seen_touched[making->seen_count] = (uint8_t)touched;
     making->seen[making->seen_count++] = number;
     for (uint32_t i = block->count; i-- > 0;) {
@@ -336,6 +344,7 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
             making->hints |= HINT_MADE;
             making->own = true;
         }
+        does |= stores_outside(insn);
         enum touched here = touches_result(insn);
         touched = here > touched ? here : touched;
     }
@@ -345,7 +354,7 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
     for (uint32_t i = 0; i < block->in_count; i++) {
         const struct flow_edge *edge = &image->edges.items[block->edges_in + i];
         const struct flow_block *other = &image->blocks.items[edge->block];
-        if (touched == UNTOUCHED && returns_if_set(image, edge))
+        if (touched == UNTOUCHED && !does && returns_if_set(image, edge))
             making->hints |= HINT_MADE;
         if (other->end == FLOW_CALLS)
             making->hints |= from_callee(
@@ -353,12 +362,6 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
         else
             look_back(making, edge->block, touched);
     }
-}
-
-static bool stores_outside(const struct isa_insn *insn)
-{
-    return (insn->kind == ISA_STORE || insn->kind == ISA_STORE_CONSTANT) &&
-           (insn->flags & ISA_MEMORY) != 0 && insn->base != ISA_STACK && insn->base != ISA_FRAME;
 }
 
 static unsigned acts(const struct flow_image *image, const struct flow_block *block)
