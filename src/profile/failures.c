@@ -451,9 +451,12 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
 void failures_mark(struct summary *summary, unsigned hints, const char *name)
 {
     struct picture picture = picture_of(summary, hints, name);
-    for (size_t i = 0; i < summary->outcomes.count; i++)
-        summary->outcomes.items[i].fails =
-            judge(&picture, &summary->outcomes.items[i]).confidence >= FAILURE_LIKELY;
+    bool asked = picture_zero_is_asked_for(&picture);
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        struct return_outcome *outcome = &summary->outcomes.items[i];
+        outcome->fails = judge(&picture, outcome).confidence >= FAILURE_LIKELY;
+        outcome->asked = asked && outcome->result.kind == VALUE_CONSTANT && outcome->result.number == 0;
+    }
 }
 
 struct error *failures_of(const struct summary *summary, unsigned hints, const char *name,

@@ -19,7 +19,11 @@ static bool has_word(const char *name, const char *word)
 {
     size_t size = strlen(word);
     for (const char *at = name; *at != '\0'; at++) {
-        bool begins = at == name || at[-1] == '_' || isupper((unsigned char)*at);
+        // In PQisBusy, a word begins behind a prefix of capital letters.
+        bool prefixed = at - name >= 2 && islower((unsigned char)at[0]) &&
+                        isupper((unsigned char)at[-1]) && isupper((unsigned char)at[-2]);
+        bool begins =
+            at == name || at[-1] == '_' || isupper((unsigned char)*at) || prefixed;
         if (begins && strncasecmp(at, word, size) == 0 && ends_word(at + size))
             return true;
     }
@@ -106,8 +110,22 @@ bool name_is_measure(const char *name)
 
 bool name_makes_object(const char *name)
 {
-    static const char *const words[] = {"create", "new", "alloc", "open", "construct"};
+    static const char *const words[] = {"create", "new", "alloc", "open"};
+    return !has_word(name, "get") && has_any_word(name, words, sizeof words / sizeof *words);
+}
+
+bool name_copies(const char *name)
+{
+    static const char *const words[] = {"copy",   "dup",   "clone",  "ref",    "strdup",
+                                        "memdup", "alloc", "malloc", "calloc", "realloc"};
+    if (has_word(name, "get"))
+        return false;
     return has_any_word(name, words, sizeof words / sizeof *words);
+}
+
+bool name_answers(const char *name)
+{
+    return strcmp(name, "getenv") == 0 || strcmp(name, "secure_getenv") == 0;
 }
 
 bool name_transforms(const char *name)
@@ -139,6 +157,11 @@ bool name_iterates(const char *name)
 {
     static const char *const acts[] = {"add", "insert", "append", "set"};
     return has_word(name, "next") && !has_any_word(name, acts, sizeof acts / sizeof *acts);
+}
+
+bool name_takes_out(const char *name)
+{
+    return has_word(name, "pop") || has_word(name, "dequeue");
 }
 
 bool name_allows_result(const char *name, int64_t number)

@@ -32,6 +32,13 @@ bool name_never_fails(const char *name);
 bool name_is_never_used(const char *name);
 // It makes an object: foo_create, foo_new.
 bool name_makes_object(const char *name);
+// It takes the first or last thing out of an object: dbus_connection_pop_message.
+bool name_takes_out(const char *name);
+// It makes as much or another of what it is given: g_malloc, g_strdup.
+bool name_copies(const char *name);
+// A function of the C library that looks for something. NULL says that it is not there, which is
+// an answer to whoever asks: what is returned because of it need not be a failure.
+bool name_answers(const char *name);
 // It turns data into other data and returns how much that is: LZ4_compress_default.
 bool name_transforms(const char *name);
 // Its result is a time to wait: uv_backend_timeout.

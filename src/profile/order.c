@@ -240,6 +240,8 @@ static void mark_failures(struct module *module, uint32_t number)
             *outcome = (struct return_outcome){.result = {.kind = VALUE_OTHER}};
     }
     failures_mark(summary, module->hints[number], name);
+    for (size_t i = 0; i < summary->outcomes.count && name_answers(name); i++)
+        summary->outcomes.items[i].fails = false;
 }
 
 static struct error *search(struct profile_set *set, struct node node)

@@ -53,6 +53,7 @@ static void see_constant(struct picture *picture, const struct summary *summary,
     bool refuses = (outcome->after & OUTCOME_AFTER_NULL) != 0;
     picture->zero_refuses |= number == 0 && refuses;
     picture->negative_refuses |= number < 0 && refuses;
+    picture->positive_refuses |= number > 0 && refuses;
     if (number > picture->largest)
         picture->largest = number;
     if (number != 0 && !known_before(summary, index))
@@ -80,6 +81,8 @@ struct picture picture_of(const struct summary *summary, unsigned hints, const c
                               .sorts = name_tells_kind(name),
                               .iterates = name_iterates(name),
                               .makes = name_makes_object(name),
+                              .copies = name_copies(name),
+                              .takes = name_takes_out(name),
                               .transforms = name_transforms(name),
                               .timeout = name_is_timeout(name)};
     for (size_t i = 0; i < summary->outcomes.count; i++) {
@@ -198,7 +201,8 @@ bool picture_answers(const struct picture *picture)
 {
     if (picture->positive_caused || picture->negative || picture->zero_gives)
         return false;
-    return picture->sorts || (picture->zero_after && picture->positive_succeeds && !picture->other);
+    return (picture->sorts && !picture->positive_refuses) ||
+           (picture->zero_after && picture->positive_succeeds && !picture->other);
 }
 
 // Whether there is a way to a result that begins with a failure.
@@ -232,8 +236,7 @@ static bool takes_out(const struct picture *picture)
            (picture_after(picture, 0) & CAUSES) == 0;
 }
 
-// Whether a function that computes a number, and does nothing else, returns zero for a NULL and
-// never else: the caller asked for it, as for the initial value of crc32().
+// Whether a function returns zero for a NULL, or for a size of zero, and never else.
 static bool only_for_null(const struct picture *picture)
 {
     for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
@@ -242,12 +245,26 @@ static bool only_for_null(const struct picture *picture)
             (outcome->after & OUTCOME_AFTER_NULL) == 0)
             return false;
     }
-    return (picture->hints & HINT_WORKS) == 0 && picture->summary->computed && !picture->pointer;
+    return true;
+}
+
+bool picture_zero_is_asked_for(const struct picture *picture)
+{
+    return picture->copies && picture->other && !picture->narrow && only_for_null(picture);
+}
+
+// Whether a function that computes a number, and does nothing else, returns zero for a NULL: the
+// caller asked for it, as for the initial value of crc32().
+static bool is_initial(const struct picture *picture)
+{
+    return (picture->hints & HINT_WORKS) == 0 && picture->summary->computed && !picture->pointer &&
+           only_for_null(picture);
 }
 
 bool picture_zero_is_end(const struct picture *picture)
 {
-    bool next = picture->iterates && !picture->zero_sets_errno &&
+    bool next = (picture->iterates || (picture->takes && !picture->narrow)) && !picture->zero_sets_errno &&
                 (picture_after(picture, 0) & (CAUSES | OUTCOME_AFTER_ANYTHING)) == 0;
-    return picture->other && (next || takes_out(picture) || only_for_null(picture));
+    return picture->other && (next || takes_out(picture) || is_initial(picture) ||
+                               picture_zero_is_asked_for(picture));
 }

@@ -19,6 +19,8 @@ struct picture {
     bool sorts;              // likewise: its result is a kind of something
     bool iterates;           // likewise: it goes on to the next of something
     bool makes;              // likewise: it makes an object
+    bool copies;             // likewise: it makes as much or another of what it is given
+    bool takes;              // likewise: it takes something out of an object
     bool transforms;         // likewise: it turns data into other data
     bool timeout;            // likewise: its result is a time to wait
     bool other;              // a result that is not a constant
@@ -35,6 +37,7 @@ struct picture {
     bool positive_succeeds;          // returned after a callee succeeded
     bool zero_refuses;               // zero is returned because an argument is NULL
     bool negative_refuses;           // such a number is
+    bool positive_refuses;           // likewise
     bool zero_gives, positive_gives; // an out-parameter is filled in
 };
 
@@ -69,6 +72,8 @@ bool picture_answers(const struct picture *picture);
 // Whether a negative result says that there is no more. Either the name says that the next of
 // something is asked for, or it is -1 beside -2 for failures: only that has a cause.
 bool picture_is_end(const struct picture *picture, int64_t number);
+// Whether zero is the copy of NULL, or new memory of no size, and nothing else.
+bool picture_zero_is_asked_for(const struct picture *picture);
 // Whether zero says so, or that there is nothing: no failure.
 bool picture_zero_is_end(const struct picture *picture);
 

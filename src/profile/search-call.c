@@ -305,6 +305,10 @@ struct error *search_apply_outcome_when(struct search *search, const struct sear
 struct error *search_apply_outcome(struct search *search, const struct search_state *state,
                                    const struct return_outcome *outcome, uint32_t at)
 {
+    // Who returns the copy of what it was given has no failure if that is NULL: callers know what
+    // they pass.
+    if (outcome->asked && outcome->conditional && only_returns_result(state))
+        return NULL;
     struct known condition = {.bounds = outcome->when};
     bool told = outcome->conditional && place_of_argument(outcome->argument, &condition.place);
     return search_apply_outcome_when(search, state, outcome, at, told ? &condition : NULL);
@@ -473,7 +477,11 @@ void search_note_pointer(struct search *search, const struct search_state *state
 {
     bool through = callee != NULL ? callee->through_pointer : block->callee == FLOW_NONE;
     bool returned = only_returns_result(state);
-    search->summary->through_pointer |= through && returned;
+    const struct bounds *bounds = known_result(state);
+    bool pointer = bounds != NULL && bounds->outside && bounds->wide && bounds->low == 0 &&
+                   bounds->high == 0; // it was looked at, and is no NULL
+    search->summary->through_pointer |= through && returned && !pointer;
+    search->through_checked |= through && returned && pointer;
     search->summary->kept |= callee != NULL && callee->kept && returned;
 }
 

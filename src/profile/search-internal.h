@@ -79,6 +79,7 @@ struct search {
     uint64_t budget;
     bool errors; // the function may set errno
     bool coarse; // there are too many states, so conditions and effects are ignored from now on
+    bool through_checked; // like through_pointer of the summary, but it is known not to be NULL
     bool setter; // the function is small: its effects matter whatever it returns
     // Of the callee whose outcomes are applied:
     bool primitive;    // it is a system function

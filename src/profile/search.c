@@ -272,6 +272,18 @@ static struct error *start_range(struct search *search, const struct flow_functi
     return NULL;
 }
 
+// Whether zero is returned for another reason than that an argument is NULL.
+static bool returns_zero(const struct summary *summary)
+{
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT && outcome->result.number == 0 &&
+            (outcome->after & OUTCOME_AFTER_NULL) == 0)
+            return true;
+    }
+    return false;
+}
+
 #define SHORT 256 // instructions
 
 // Whether a function reads memory other than its frame and what has a fixed address; true if it is
@@ -322,5 +334,8 @@ struct error *search_function(const struct flow_image *image, uint32_t function,
             search_state_copy(&state, &search.work.items[--search.work.count]);
         TRY(follow(&search, &state, &goes_on));
     }
+    // What is returned because it is not NULL is no failure, unless zero is a result, too: then it
+    // may be a code.
+    summary->through_pointer |= search.through_checked && returns_zero(summary);
     return NULL;
 }

@@ -36,6 +36,7 @@ enum outcome_after {
 struct return_outcome {
     struct value result;
     bool fails;         // it is likely to be a failure; set by failures_mark()
+    bool asked;         // it is NULL because the function was given nothing; likewise
     uint16_t after;     // enum outcome_after, of all paths with this outcome
     bool sets_error;    // errno
     struct value error; // if so

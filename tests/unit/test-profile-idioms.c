@@ -116,6 +116,71 @@ static const char source[] =
     "    if (decoder->state == 0) return -1;\n"
     "    return decoder->code - decoder->state;\n"
     "}\n"
+    "#include <stdlib.h>\n"
+    "__attribute__((noinline)) void *must_alloc(struct system *system, size_t size)\n" // never NULL, whatever is called
+    "{\n"
+    "    void *memory = system->alloc(system, size);\n"
+    "    if (memory == NULL) abort();\n"
+    "    return memory;\n"
+    "}\n"
+    "int use_alloc(struct system *system) { return *(int *)must_alloc(system, 8); }\n"
+    "__attribute__((noinline)) void *thing_malloc(size_t size)\n" // NULL is asked for
+    "{\n"
+    "    if (size == 0) return NULL;\n"
+    "    void *memory = malloc(size);\n"
+    "    if (memory == NULL) abort();\n"
+    "    return memory;\n"
+    "}\n"
+    "char *thing_get_path(struct decoder *decoder)\n" // likewise
+    "{\n"
+    "    touch(decoder); return thing_malloc(decoder->state);\n"
+    "}\n"
+    "struct decoder *thing_ref(struct decoder *decoder)\n" // likewise
+    "{\n"
+    "    if (decoder == NULL) return NULL;\n"
+    "    decoder->state++; return decoder;\n"
+    "}\n"
+    "struct decoder *thing_parent(struct decoder *decoder)\n" // who knows
+    "{\n"
+    "    if (decoder == NULL) return NULL;\n"
+    "    decoder->state++; return decoder;\n"
+    "}\n"
+    "struct link { struct link *next; struct decoder *decoder; };\n"
+    "struct list { struct link *first; int count; };\n"
+    "void unlink_first(struct list *list);\n"
+    "struct decoder *list_pop_decoder(struct list *list)\n" // there is none
+    "{\n"
+    "    struct link *link = list->first;\n"
+    "    if (link == NULL) return NULL;\n"
+    "    unlink_first(list); return link->decoder;\n"
+    "}\n"
+    "int use_pop(struct list *list) { return list_pop_decoder(list)->code; }\n"
+    "int XYisBusy(struct decoder *decoder)\n" // a question
+    "{\n"
+    "    if (decoder == NULL) return 0;\n"
+    "    touch(decoder); return decoder->state == 3;\n"
+    "}\n"
+    "int ignore_all(int yes)\n" // 0 is: a variable that is not set is no failure
+    "{\n"
+    "    extern int ignored;\n"
+    "    if (getenv(\"FORCE\") != NULL) return 0;\n"
+    "    ignored = yes; return 1;\n"
+    "}\n"
+    "int lib_done_FreeType(struct decoder *decoder)\n" // 33 is, whatever the name says of kinds
+    "{\n"
+    "    if (decoder == NULL) return 33;\n"
+    "    touch(decoder); return 0;\n"
+    "}\n"
+    "struct manager { void (*drop)(void *, int); };\n"
+    "struct codec { struct manager *manager; int decodes, state; void *list; };\n"
+    "void codec_reset(struct codec *codec)\n" // nothing is returned
+    "{\n"
+    "    if (codec->manager == NULL) return;\n"
+    "    codec->manager->drop(codec, 1);\n"
+    "    if (codec->decodes) { codec->state = 200; codec->list = NULL; }\n"
+    "    else codec->state = 100;\n"
+    "}\n"
+    "void codec_reset_compress(struct codec *codec) { codec_reset(codec); }\n" // likewise
     "long to_whole(double number)\n" // -1 is a number
     "{\n"
     "    int64_t bits; memcpy(&bits, &number, sizeof bits);\n"
@@ -146,6 +211,17 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "loop_timeout", "");
     expect(&item.profile, "loop_set_timeout", "-1");
     expect(&item.profile, "to_whole", "");
+    expect_unknown(&item.profile, "must_alloc", false);
+    expect_unknown(&item.profile, "thing_malloc", false);
+    expect_unknown(&item.profile, "thing_get_path", false);
+    expect(&item.profile, "thing_ref", "");
+    expect(&item.profile, "thing_parent", "0");
+    expect(&item.profile, "list_pop_decoder", "");
+    expect(&item.profile, "XYisBusy", "");
+    expect(&item.profile, "ignore_all", "0");
+    expect(&item.profile, "lib_done_FreeType", "33");
+    expect(&item.profile, "codec_reset", "");
+    expect(&item.profile, "codec_reset_compress", "");
     unlink(path);
 }
 
