@@ -96,10 +96,10 @@ static bool one_fails(const struct picture *picture)
         return false;
     if (picture->zero_gives && !picture->positive_gives)
         return true;
-    after &= ~(unsigned)(OUTCOME_GIVES | OUTCOME_AFTER_SILENCE);
-    bool fails = (after & OUTCOME_AFTER_FAILURE) != 0 && !succeeds;
-    return (picture->hints & HINT_ACTS) != 0 &&
-           (fails || (after == OUTCOME_AFTER_NULL && !picture->zero_refuses));
+    if (picture->positive_sets_errno && !picture->positive_spares_errno &&
+        !picture->zero_sets_errno)
+        return true;
+    return (picture->hints & HINT_ACTS) != 0 && (after & OUTCOME_AFTER_FAILURE) != 0 && !succeeds;
 }
 
 // Rates 0 of a function that returns 0 or 1. It is no failure of functions that only answer a
@@ -112,7 +112,8 @@ static struct rating judge_truth(const struct picture *picture, bool error)
     if (((picture->zero_after && !picture->one_after) || gives) && !picture->asks &&
         !picture->compares)
         return (struct rating){75, FAILURE_TRUTH};
-    bool question = picture->asks || picture->compares || (picture->hints & HINT_ACTS) == 0;
+    bool question = picture->asks || picture->compares || picture->iterates ||
+                    (picture->hints & HINT_ACTS) == 0;
     return (struct rating){question ? 20 : error ? 70 : 60, FAILURE_TRUTH};
 }
 
@@ -201,6 +202,10 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
                                FAILURE_SETS_ERRNO};
     if (error && picture->other)
         return (struct rating){picture->wide ? 80 : picture->narrow ? 25 : 55, FAILURE_SETS_ERRNO};
+    // A number that was kept may be zero without an error.
+    bool reported = picture_reported(picture, 0) &&
+                    (!picture->narrow || !picture->summary->kept ||
+                     (picture_after(picture, 0) & OUTCOME_AFTER_SILENCE) == 0);
     bool counts = (picture->hints & HINT_MADE_COUNT) != 0 || picture->measures;
     if (picture->other && !picture->positive && !after && counts && !picture_reported(picture, 0))
         return (struct rating){30, FAILURE_NULL}; // what is counted may be none
@@ -208,8 +213,8 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return (struct rating){asks                           ? 20
                                : picture->wide                ? 62
                                : after                        ? 60
+                               : reported                     ? 60
                                : picture->narrow              ? 20
-                               : picture_reported(picture, 0) ? 60
                                                               : 45,
                                FAILURE_NULL};
     return (struct rating){0, FAILURE_NULL};
@@ -241,6 +246,8 @@ static struct rating judge_positive(const struct picture *picture,
         return (struct rating){0, FAILURE_CODE};
     if (picture_status(picture, 0) == STATUS_BAD || picture_status(picture, number) == STATUS_GOOD)
         return (struct rating){20, FAILURE_CODE};
+    if (picture->measures && (picture->hints & HINT_WORKS) == 0 && !picture->positive_refuses)
+        return (struct rating){20, FAILURE_CODE}; // a size that is known
     if (picture->numbers && !picture->negative && number < ERROR_NUMBERS)
         return (struct rating){70, FAILURE_ERROR_NUMBERS};
     if (picture->negated_numbers)
@@ -318,6 +325,8 @@ static struct rating judge(const struct picture *picture, const struct return_ou
         return rating;
     else if (picture->pair) // the first word alone says nothing
         rating = (struct rating){20, FAILURE_ALONE};
+    else if (outcome_is_misuse(picture_after(picture, outcome->result.number)))
+        rating = (struct rating){40, FAILURE_ALONE};
     else if (outcome->result.number < 0)
         rating = judge_negative(picture, outcome);
     else if (outcome->result.number == 0)

@@ -42,7 +42,7 @@ bool name_is_predicate(const char *name)
 {
     static const char *const words[] = {
         "is",      "has",   "can",   "was",       "are",    "equal",   "match", "contains", "needs",
-        "enabled", "range", "valid", "supported", "exists", "allowed", "errno", "errcode"};
+        "enabled", "range", "valid", "ok", "supported", "exists", "allowed", "errno", "errcode"};
     if (has_any_word(name, words, sizeof words / sizeof *words))
         return true;
     return strncmp(name, "is", 2) == 0 && strchr(name, '_') == NULL; // isalpha
@@ -58,8 +58,14 @@ bool name_asks_error(const char *name)
 {
     static const char *const errors[] = {"error", "err", "errors", "errno", "errcode", "errmsg"};
     static const char *const asks[] = {"get", "peek", "last"};
-    return has_any_word(name, errors, sizeof errors / sizeof *errors) &&
-           has_any_word(name, asks, sizeof asks / sizeof *asks);
+    static const char *const acts[] = {"set", "report", "raise", "print", "add", "new", "copy"};
+    if (!has_any_word(name, errors, sizeof errors / sizeof *errors))
+        return false;
+    size_t size = strlen(name);
+    bool named = size > 6 && (strcmp(name + size - 6, "_error") == 0 ||
+                              strcmp(name + size - 5, "Error") == 0);
+    return has_any_word(name, asks, sizeof asks / sizeof *asks) ||
+           (named && !has_any_word(name, acts, sizeof acts / sizeof *acts)); // magic_error
 }
 
 bool name_is_comparison(const char *name)
@@ -82,6 +88,11 @@ bool name_reports_error(const char *name)
         return false;
     return has_any_word(name, errors, sizeof errors / sizeof *errors) &&
            !has_any_word(name, others, sizeof others / sizeof *others);
+}
+
+bool name_reports_misuse(const char *name)
+{
+    return strstr(name, "return_if_fail") != NULL;
 }
 
 bool name_releases(const char *name)

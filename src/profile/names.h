@@ -45,5 +45,7 @@ bool name_transforms(const char *name);
 bool name_is_timeout(const char *name);
 // It reports an error: ERR_set_error, __xmlRaiseError.
 bool name_reports_error(const char *name);
+// It reports that a function must not be called as it was: g_return_if_fail_warning.
+bool name_reports_misuse(const char *name);
 
 #endif

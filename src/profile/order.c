@@ -162,14 +162,24 @@ static unsigned callee_hints(void *data, uint32_t callee)
     return hints | ignored(asking->set, asking->module, callee);
 }
 
-static bool reports(void *data, uint32_t callee)
+static bool reports(void *data, uint32_t callee, bool *ret_misuse)
 {
     const struct asking *asking = data;
     const struct module *module = &asking->set->modules.items[asking->module];
-    unsigned hints = flow_callee_is_import(callee)
-                         ? module->import_hints[flow_callee_import(callee)]
-                         : module->hints[module->image->functions.items[callee].owner];
-    return (hints & HINT_REPORTS) != 0;
+    unsigned hints;
+    if (flow_callee_is_import(callee)) {
+        uint32_t import = flow_callee_import(callee);
+        hints = module->import_hints[import];
+        *ret_misuse = name_reports_misuse(module->image->imports.items[import].name);
+    } else {
+        const struct flow_function *function = &module->image->functions.items[callee];
+        char name[64] = "";
+        if (function->name != NULL && function->name_size < sizeof name)
+            memcpy(name, function->name, function->name_size);
+        hints = module->hints[function->owner];
+        *ret_misuse = name_reports_misuse(name);
+    }
+    return *ret_misuse || (hints & HINT_REPORTS) != 0;
 }
 
 static bool is_primitive(void *data, uint32_t callee)

@@ -41,6 +41,8 @@ static void see_constant(struct picture *picture, const struct summary *summary,
     picture->positive |= number > 0;
     picture->negative_sets_errno |= number < 0 && error;
     picture->zero_sets_errno |= number == 0 && error;
+    picture->positive_sets_errno |= number > 0 && error;
+    picture->positive_spares_errno |= number > 0 && !error;
     bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0;
     picture->positive_caused |= number > 0 && is_caused(outcome);
     picture->positive_succeeds |= number > 0 && (outcome->after & OUTCOME_AFTER_SUCCESS) != 0;

@@ -26,7 +26,8 @@ struct picture {
     bool other;              // a result that is not a constant
     bool zero, one;          // such a constant is a result
     bool negative, positive; // such constants are results
-    bool negative_sets_errno, zero_sets_errno;
+    bool negative_sets_errno, zero_sets_errno, positive_sets_errno;
+    bool positive_spares_errno; // on some path such a number is returned without errno
     bool numbers;         // error numbers as a result
     bool negated_numbers; // such with a minus
     unsigned distinct_positive, distinct_negative;

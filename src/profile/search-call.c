@@ -272,6 +272,9 @@ struct error *search_apply_outcome_when(struct search *search, const struct sear
     struct error *error = NULL;
     struct value value = within(search, state, outcome->result, &error);
     TRY(error);
+    const struct bounds *bounds = known_result(state);
+    if (value.kind == VALUE_OTHER && bounds != NULL && bounds_exclude_null(bounds))
+        value.kind = VALUE_POINTER;
     if (outcome->sets_error && search_state_asks_error(state)) {
         struct value number = outcome->error;
         bool possible;
@@ -307,7 +310,12 @@ struct error *search_apply_outcome(struct search *search, const struct search_st
 {
     // Who returns the copy of what it was given has no failure if that is NULL: callers know what
     // they pass.
-    if (outcome->asked && outcome->conditional && only_returns_result(state))
+    bool null = state->result.state == TRACKED_VALUE &&
+                state->result.value.kind == VALUE_CONSTANT && state->result.value.number == 0;
+    if (outcome->asked && outcome->conditional && (null || only_returns_result(state)))
+        return NULL;
+    // Nor has who returns what a function returns that is called by mistake.
+    if (outcome_is_misuse(outcome->after) && only_returns_result(state))
         return NULL;
     struct known condition = {.bounds = outcome->when};
     bool told = outcome->conditional && place_of_argument(outcome->argument, &condition.place);
@@ -467,9 +475,11 @@ static void note_report(const struct search *search, const struct flow_block *bl
                         struct search_state *state)
 {
     const struct search_context *context = search->context;
-    if (!search_state_came_after(state) && block->callee != FLOW_NONE && context->reports != NULL &&
-        context->reports(context->data, block->callee))
-        state->after |= OUTCOME_AFTER_REPORT;
+    if (search_state_came_after(state) || block->callee == FLOW_NONE || context->reports == NULL)
+        return;
+    bool misuse;
+    if (context->reports(context->data, block->callee, &misuse))
+        state->after |= misuse ? OUTCOME_MISUSE : OUTCOME_AFTER_REPORT;
 }
 
 void search_note_pointer(struct search *search, const struct search_state *state,
@@ -478,8 +488,7 @@ void search_note_pointer(struct search *search, const struct search_state *state
     bool through = callee != NULL ? callee->through_pointer : block->callee == FLOW_NONE;
     bool returned = only_returns_result(state);
     const struct bounds *bounds = known_result(state);
-    bool pointer = bounds != NULL && bounds->outside && bounds->wide && bounds->low == 0 &&
-                   bounds->high == 0; // it was looked at, and is no NULL
+    bool pointer = bounds != NULL && bounds_exclude_null(bounds);
     search->summary->through_pointer |= through && returned && !pointer;
     search->through_checked |= through && returned && pointer;
     search->summary->kept |= callee != NULL && callee->kept && returned;
@@ -553,6 +562,9 @@ struct error *search_step_call(struct search *search, struct search_state *state
             tracked_set(search, &state->result, callback);
         }
         search_note_pointer(search, state, block, callee);
+        const struct bounds *bounds = known_result(state);
+        if (bounds != NULL && bounds_exclude_null(bounds) && only_returns_result(state))
+            tracked_set(search, &state->result, (struct value){.kind = VALUE_POINTER});
         if (callee == NULL && search_state_asks_error(state) &&
             !search_is_errno_location(search->image, block->callee))
             search_state_lose_error(search, state);

@@ -126,7 +126,8 @@ static inline bool search_state_is_near(const struct search_state *state)
 // Whether the call is known whose result decided for this path.
 static inline bool search_state_came_after(const struct search_state *state)
 {
-    const unsigned others = OUTCOME_AFTER_REPORT | OUTCOME_GIVES | OUTCOME_FORCED;
+    const unsigned others =
+        OUTCOME_AFTER_REPORT | OUTCOME_GIVES | OUTCOME_FORCED | OUTCOME_MISUSE;
     return (state->after & ~others) != 0;
 }
 // Adds an effect. NULL if there is no room or a later store overwrites it.

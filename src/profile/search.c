@@ -23,7 +23,7 @@ static bool is_over(const struct search *search, const struct search_state *stat
 {
     if (state->result.state != TRACKED_VALUE)
         return false;
-    if (state->result.value.kind == VALUE_OTHER || state->result.value.kind == VALUE_SUCCESS)
+    if (value_is_open(&state->result.value))
         return !search->setter;
     bool error_known = !search->errors || state->error.state == TRACKED_VALUE;
     bool possible = state->known_count == 0 || state->blocks > CONDITION_BLOCKS;

@@ -31,7 +31,15 @@ enum outcome_after {
     // bytes that were read. May be added to others.
     OUTCOME_UNFORCED = 128,
     OUTCOME_FORCED = 256, // the opposite; only while a function is searched
+    // It was reported that the function must not be called like this. May be added to others.
+    OUTCOME_MISUSE = 512,
+    OUTCOME_PROPER = 1024, // it was not, on some path; likewise
 };
+// Whether only a mistake of the caller leads to an outcome.
+static inline bool outcome_is_misuse(unsigned after)
+{
+    return (after & (OUTCOME_MISUSE | OUTCOME_PROPER)) == OUTCOME_MISUSE;
+}
 
 struct return_outcome {
     struct value result;
