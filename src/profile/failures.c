@@ -246,8 +246,9 @@ static struct rating judge_positive(const struct picture *picture,
         return (struct rating){0, FAILURE_CODE};
     if (picture_status(picture, 0) == STATUS_BAD || picture_status(picture, number) == STATUS_GOOD)
         return (struct rating){20, FAILURE_CODE};
-    if (picture->measures && (picture->hints & HINT_WORKS) == 0 && !picture->positive_refuses)
-        return (struct rating){20, FAILURE_CODE}; // a size that is known
+    if ((picture->measures || picture->gets) && (picture->hints & HINT_WORKS) == 0 &&
+        !picture->positive_refuses)
+        return (struct rating){20, FAILURE_CODE}; // a size or property that is known
     if (picture->numbers && !picture->negative && number < ERROR_NUMBERS)
         return (struct rating){70, FAILURE_ERROR_NUMBERS};
     if (picture->negated_numbers)

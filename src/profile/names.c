@@ -90,9 +90,12 @@ bool name_reports_error(const char *name)
            !has_any_word(name, others, sizeof others / sizeof *others);
 }
 
-bool name_reports_misuse(const char *name)
+enum name_misuse name_reports_misuse(const char *name)
 {
-    return strstr(name, "return_if_fail") != NULL;
+    return strstr(name, "return_if_fail") != NULL            ? NAME_MISUSE
+           : strcmp(name, "g_log") == 0 ||
+                   strcmp(name, "g_log_structured_standard") == 0 ? NAME_MISUSE_LEVEL
+                                                                  : NAME_MISUSE_NONE;
 }
 
 bool name_releases(const char *name)
@@ -145,6 +148,11 @@ bool name_transforms(const char *name)
     return has_any_word(name, words, sizeof words / sizeof *words);
 }
 
+bool name_gets(const char *name)
+{
+    return has_word(name, "get");
+}
+
 bool name_is_timeout(const char *name)
 {
     return has_word(name, "timeout") && !has_word(name, "set");
@@ -167,7 +175,8 @@ bool name_tells_kind(const char *name)
 bool name_iterates(const char *name)
 {
     static const char *const acts[] = {"add", "insert", "append", "set"};
-    return has_word(name, "next") && !has_any_word(name, acts, sizeof acts / sizeof *acts);
+    static const char *const words[] = {"next", "prev", "previous"};
+    return has_any_word(name, words, sizeof words / sizeof *words) && !has_any_word(name, acts, sizeof acts / sizeof *acts);
 }
 
 bool name_takes_out(const char *name)
@@ -187,17 +196,25 @@ bool name_allows_result(const char *name, int64_t number)
     return false;
 }
 
-bool name_never_fails(const char *name)
+bool name_never_fails(const char *library, const char *name)
 {
-    static const char *const names[] = {"basename",    "dcgettext", "dcngettext", "dgettext",
-                                        "dirname",     "dlerror",   "dngettext",  "gai_strerror",
-                                        "gettext",     "hstrerror", "localeconv", "ngettext",
-                                        "nl_langinfo", "strerror",  "strerror_l", "strsignal"};
+    static const char *const standard[] = {"basename",    "dcgettext", "dcngettext", "dgettext",
+                                           "dirname",     "dlerror",   "dngettext",  "gai_strerror",
+                                           "gettext",     "hstrerror", "localeconv", "ngettext",
+                                           "nl_langinfo", "strerror",  "strerror_l", "strsignal"};
+    static const char *const slices[] = {"g_slice_alloc", "g_slice_alloc0", "g_slice_copy"};
+    static const struct {
+        const char *library;
+        const char *const *names;
+        size_t count;
+    } rows[] = {{"libc.so.6", standard, sizeof standard / sizeof *standard},
+                {"libglib-2.0.so.0", slices, sizeof slices / sizeof *slices}};
     while (*name == '_') // other names of the same functions
         name++;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < rows[i].count && strcmp(library, rows[i].library) == 0; k++)
+            if (strcmp(name, rows[i].names[k]) == 0)
+                return true;
     return false;
 }
 

@@ -162,24 +162,24 @@ static unsigned callee_hints(void *data, uint32_t callee)
     return hints | ignored(asking->set, asking->module, callee);
 }
 
-static bool reports(void *data, uint32_t callee, bool *ret_misuse)
+static bool reports(void *data, uint32_t callee, enum name_misuse *ret_misuse)
 {
     const struct asking *asking = data;
     const struct module *module = &asking->set->modules.items[asking->module];
     unsigned hints;
+    char name[64] = "";
     if (flow_callee_is_import(callee)) {
         uint32_t import = flow_callee_import(callee);
         hints = module->import_hints[import];
         *ret_misuse = name_reports_misuse(module->image->imports.items[import].name);
     } else {
         const struct flow_function *function = &module->image->functions.items[callee];
-        char name[64] = "";
         if (function->name != NULL && function->name_size < sizeof name)
             memcpy(name, function->name, function->name_size);
         hints = module->hints[function->owner];
         *ret_misuse = name_reports_misuse(name);
     }
-    return *ret_misuse || (hints & HINT_REPORTS) != 0;
+    return (hints & HINT_REPORTS) != 0;
 }
 
 static bool is_primitive(void *data, uint32_t callee)
@@ -221,17 +221,15 @@ static void forget_results(struct summary *summary)
     summary->through_pointer = false;
 }
 
-// Whether the standards know of no failure. Only of the C library itself.
 static bool never_fails(const struct module *module, uint32_t number)
 {
     const struct flow_function *function = &module->image->functions.items[number];
     const char *soname = elf_object_facts(module->object)->soname;
     char name[16] = "";
-    if (function->name == NULL || function->name_size >= sizeof name || soname == NULL ||
-        strcmp(soname, "libc.so.6") != 0)
+    if (function->name == NULL || function->name_size >= sizeof name || soname == NULL)
         return false;
     memcpy(name, function->name, function->name_size);
-    return name_never_fails(name);
+    return name_never_fails(soname, name);
 }
 
 // Sets `fails` of the outcomes. The name counts, if the function has one: exported functions have,

@@ -80,6 +80,7 @@ struct picture picture_of(const struct summary *summary, unsigned hints, const c
                               .asks_error = name_asks_error(name),
                               .releases = name_releases(name),
                               .measures = name_is_measure(name),
+                              .gets = name_gets(name),
                               .sorts = name_tells_kind(name),
                               .iterates = name_iterates(name),
                               .makes = name_makes_object(name),

@@ -16,6 +16,7 @@ struct picture {
     bool asks_error;         // likewise: its results are about an error that was before
     bool releases;           // likewise: it gives something up
     bool measures;           // likewise: its result is a size, a number of things or a position
+    bool gets;               // likewise: its result is a property
     bool sorts;              // likewise: its result is a kind of something
     bool iterates;           // likewise: it goes on to the next of something
     bool makes;              // likewise: it makes an object

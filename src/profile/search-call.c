@@ -470,16 +470,23 @@ static bool take_null(struct search *search, struct search_state *state,
     return true;
 }
 
-// If the callee reports errors, then this path was taken because of an error.
-static void note_report(const struct search *search, const struct flow_block *block,
-                        struct search_state *state)
+// If the callee reports errors, then this path was taken because of an error, or of a mistake of
+// the caller.
+static void note_report(const struct search *search, struct search_state *state, uint32_t at)
 {
     const struct search_context *context = search->context;
+    const struct flow_block *block = &search->image->blocks.items[state->block];
     if (search_state_came_after(state) || block->callee == FLOW_NONE || context->reports == NULL)
         return;
-    bool misuse;
+    enum name_misuse misuse;
+    struct place level;
+    int64_t number;
     if (context->reports(context->data, block->callee, &misuse))
-        state->after |= misuse ? OUTCOME_MISUSE : OUTCOME_AFTER_REPORT;
+        state->after |= OUTCOME_AFTER_REPORT;
+    if (misuse == NAME_MISUSE ||
+        (misuse == NAME_MISUSE_LEVEL && place_of_argument(1, &level) &&
+         place_number(search->image, block, at, level.reg, &number) && number == NAME_CRITICAL))
+        state->after |= OUTCOME_MISUSE;
 }
 
 void search_note_pointer(struct search *search, const struct search_state *state,
@@ -528,7 +535,7 @@ struct error *search_step_call(struct search *search, struct search_state *state
                                bool *ret_forked)
 {
     const struct flow_block *block = &search->image->blocks.items[state->block];
-    note_report(search, block, state);
+    note_report(search, state, at);
     if (asks_stack(state))
         TRY(forget_handed_over(search, state, at));
     bool asks = search_state_asks_result(state);

@@ -4,6 +4,7 @@
 #include "profile/batch.h"
 
 #include "base/cleanup.h"
+#include "profile/names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -181,6 +182,82 @@ static const char source[] =
     "    else codec->state = 100;\n"
     "}\n"
     "void codec_reset_compress(struct codec *codec) { codec_reset(codec); }\n" // likewise
+    "void g_return_if_fail_warning(const char *, const char *, const char *);\n"
+    "int thing_rowstride(struct decoder *decoder)\n" // -1 is a mistake of the caller
+    "{\n"
+    "    if (decoder == NULL) { g_return_if_fail_warning(\"a\", \"b\", \"c\"); return -1; }\n"
+    "    touch(decoder); return decoder->state;\n"
+    "}\n"
+    "__attribute__((noinline)) struct decoder *thing_first(struct decoder *decoder)\n"
+    "{\n"
+    "    if (decoder == NULL) { g_return_if_fail_warning(\"a\", \"b\", \"c\"); return NULL; }\n"
+    "    touch(decoder); return (struct decoder *)decoder->system;\n"
+    "}\n"
+    "struct decoder *thing_both(struct decoder *decoder)\n" // the mistake is not handed on
+    "{\n"
+    "    touch(decoder); return thing_first(decoder);\n"
+    "}\n"
+    "void g_log(const char *, int, const char *, ...);\n"
+    "struct decoder *thing_second(struct decoder *decoder)\n" // likewise
+    "{\n"
+    "    if (decoder->state == 3) { g_log(\"a\", 8, \"bad\"); return NULL; }\n"
+    "    touch(decoder); return (struct decoder *)decoder->system;\n"
+    "}\n"
+    "struct decoder *thing_third(struct decoder *decoder)\n" // a warning is none
+    "{\n"
+    "    if (decoder->state == 3) { g_log(\"a\", 16, \"bad\"); return NULL; }\n"
+    "    touch(decoder); return (struct decoder *)decoder->system;\n"
+    "}\n"
+    "int thing_get_gravity(const struct decoder *decoder)\n" // answers
+    "{\n"
+    "    if (decoder->state == 3) return 2;\n"
+    "    return decoder->state == 7 ? 4 : 0;\n"
+    "}\n"
+    "int field_get_size(int kind)\n" // sizes are no codes
+    "{\n"
+    "    switch (kind) {\n"
+    "    case 1: case 2: case 6: case 7: return 1;\n"
+    "    case 3: case 8: return 2;\n"
+    "    case 4: case 9: case 11: case 13: return 4;\n"
+    "    case 5: case 10: case 12: case 16: return 8;\n"
+    "    default: return 0;\n"
+    "    }\n"
+    "}\n"
+    "int image_begin(struct decoder *decoder, char text[1024])\n" // 1 is not: a text is no result
+    "{\n"
+    "    if (work(decoder) == 3) { strcpy(text, \"no memory\"); return 0; }\n"
+    "    if (work(decoder) == 4) { strcpy(text, \"bad file!\"); return 0; }\n"
+    "    touch(decoder); return 1;\n"
+    "}\n"
+    "const char *thing_error(struct decoder *decoder)\n" // there was none
+    "{\n"
+    "    if (decoder->code == 0) return NULL;\n"
+    "    touch(decoder); return decoder->buffer;\n"
+    "}\n"
+    "int tree_next(struct decoder *decoder)\n" // the end
+    "{\n"
+    "    if (decoder->state == 0) return 0;\n"
+    "    touch(decoder); return 1;\n"
+    "}\n"
+    "#include <errno.h>\n"
+    "int mode_set(struct decoder *decoder, int mode)\n" // 1 is: errno says so
+    "{\n"
+    "    if (mode > 4) { errno = EINVAL; return 1; }\n"
+    "    decoder->state = mode; return 0;\n"
+    "}\n"
+    "void raise_error(const char *text);\n"
+    "int thing_sign(struct decoder *decoder)\n" // 0 is reported
+    "{\n"
+    "    if (decoder->state == 3) { raise_error(\"state\"); return 0; }\n"
+    "    return work(decoder) * 2 + 7;\n"
+    "}\n"
+    "int use_sign(struct decoder *decoder) { int n = thing_sign(decoder); return n * n; }\n"
+    "void *pad(struct decoder *decoder)\n" // what is never NULL is not returned as NULL
+    "{\n"
+    "    char *memory = must_alloc(decoder->system, 64);\n"
+    "    if (decoder->state && memory) memset(memory, 0, 64);\n"
+    "    return memory;\n"
+    "}\n"
     "long to_whole(double number)\n" // -1 is a number
     "{\n"
     "    int64_t bits; memcpy(&bits, &number, sizeof bits);\n"
@@ -221,6 +298,18 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "ignore_all", "0");
     expect(&item.profile, "lib_done_FreeType", "33");
     expect(&item.profile, "codec_reset", "");
+    expect(&item.profile, "thing_rowstride", "");
+    expect(&item.profile, "thing_both", "");
+    expect(&item.profile, "thing_second", "");
+    expect(&item.profile, "thing_third", "0");
+    expect(&item.profile, "thing_get_gravity", "");
+    expect(&item.profile, "field_get_size", "");
+    expect(&item.profile, "image_begin", "0");
+    expect(&item.profile, "thing_error", "");
+    expect(&item.profile, "tree_next", "");
+    expect(&item.profile, "mode_set", "1");
+    expect(&item.profile, "thing_sign", "0");
+    expect(&item.profile, "pad", "");
     expect(&item.profile, "codec_reset_compress", "");
     unlink(path);
 }
@@ -240,8 +329,17 @@ static void test_idioms(void **state)
     rmdir(directory);
 }
 
+static void test_documented(void **state)
+{
+    assert_true(name_never_fails("libglib-2.0.so.0", "g_slice_alloc"));
+    assert_false(name_never_fails("libc.so.6", "g_slice_alloc"));
+    assert_true(name_never_fails("libc.so.6", "__strerror_l"));
+    assert_false(name_never_fails("libx.so.6", "strerror"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_idioms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_idioms),
+                                       cmocka_unit_test(test_documented)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
