@@ -203,19 +203,19 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
     if (error && picture->other)
         return (struct rating){picture->wide ? 80 : picture->narrow ? 25 : 55, FAILURE_SETS_ERRNO};
     // A number that was kept may be zero without an error.
-    bool reported = picture_reported(picture, 0) &&
-                    (!picture->narrow || !picture->summary->kept ||
-                     (picture_after(picture, 0) & OUTCOME_AFTER_SILENCE) == 0);
+    bool reported =
+        picture_reported(picture, 0) && (!picture->narrow || !picture->summary->kept ||
+                                         (picture_after(picture, 0) & OUTCOME_AFTER_SILENCE) == 0);
     bool counts = (picture->hints & HINT_MADE_COUNT) != 0 || picture->measures;
     if (picture->other && !picture->positive && !after && counts && !picture_reported(picture, 0))
         return (struct rating){30, FAILURE_NULL}; // what is counted may be none
     if (picture->other && !picture->positive)
-        return (struct rating){asks                           ? 20
-                               : picture->wide                ? 62
-                               : after                        ? 60
-                               : reported                     ? 60
-                               : picture->narrow              ? 20
-                                                              : 45,
+        return (struct rating){asks              ? 20
+                               : picture->wide   ? 62
+                               : after           ? 60
+                               : reported        ? 60
+                               : picture->narrow ? 20
+                                                 : 45,
                                FAILURE_NULL};
     return (struct rating){0, FAILURE_NULL};
 }
@@ -465,7 +465,8 @@ void failures_mark(struct summary *summary, unsigned hints, const char *name)
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         struct return_outcome *outcome = &summary->outcomes.items[i];
         outcome->fails = judge(&picture, outcome).confidence >= FAILURE_LIKELY;
-        outcome->asked = asked && outcome->result.kind == VALUE_CONSTANT && outcome->result.number == 0;
+        outcome->asked =
+            asked && outcome->result.kind == VALUE_CONSTANT && outcome->result.number == 0;
     }
 }
 

@@ -430,8 +430,7 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
             if ((making.hints & HINT_SECOND_MADE) == 0)
                 making.hints |= makes_second(&making, block);
             if (block->end == FLOW_TAIL)
-                making.hints |=
-                    from_callee(&making, block, HINT_MADE | HINT_PASSED, UNTOUCHED);
+                making.hints |= from_callee(&making, block, HINT_MADE | HINT_PASSED, UNTOUCHED);
             else if (block->end == FLOW_UNKNOWN)
                 making.hints |= HINT_MADE;
             else if (block->end == FLOW_RETURNS) {

@@ -51,9 +51,9 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
 unsigned hints_from_arguments(const struct flow_image *image, uint32_t function,
                               unsigned (*callee_hints)(void *data, uint32_t callee), void *data);
 
-// Whether the call at the end of a block has the shape of an allocation, though it is not known what
-// is called: a size is passed, the result is compared with NULL, and if it is not, the memory is
-// filled in.
+// Whether the call at the end of a block has the shape of an allocation, though it is not known
+// what is called: a size is passed, the result is compared with NULL, and if it is not, the memory
+// is filled in.
 bool hints_call_allocates(const struct flow_image *image, const struct flow_block *block,
                           unsigned callee_hints);
 

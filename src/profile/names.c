@@ -22,8 +22,7 @@ static bool has_word(const char *name, const char *word)
         // In PQisBusy, a word begins behind a prefix of capital letters.
         bool prefixed = at - name >= 2 && islower((unsigned char)at[0]) &&
                         isupper((unsigned char)at[-1]) && isupper((unsigned char)at[-2]);
-        bool begins =
-            at == name || at[-1] == '_' || isupper((unsigned char)*at) || prefixed;
+        bool begins = at == name || at[-1] == '_' || isupper((unsigned char)*at) || prefixed;
         if (begins && strncasecmp(at, word, size) == 0 && ends_word(at + size))
             return true;
     }
@@ -40,9 +39,10 @@ static bool has_any_word(const char *name, const char *const *words, size_t coun
 
 bool name_is_predicate(const char *name)
 {
-    static const char *const words[] = {
-        "is",      "has",   "can",   "was",       "are",    "equal",   "match", "contains", "needs",
-        "enabled", "range", "valid", "ok", "supported", "exists", "allowed", "errno", "errcode"};
+    static const char *const words[] = {"is",      "has",   "can",      "was",       "are",
+                                        "equal",   "match", "contains", "needs",     "enabled",
+                                        "range",   "valid", "ok",       "supported", "exists",
+                                        "allowed", "errno", "errcode"};
     if (has_any_word(name, words, sizeof words / sizeof *words))
         return true;
     return strncmp(name, "is", 2) == 0 && strchr(name, '_') == NULL; // isalpha
@@ -62,8 +62,8 @@ bool name_asks_error(const char *name)
     if (!has_any_word(name, errors, sizeof errors / sizeof *errors))
         return false;
     size_t size = strlen(name);
-    bool named = size > 6 && (strcmp(name + size - 6, "_error") == 0 ||
-                              strcmp(name + size - 5, "Error") == 0);
+    bool named = size > 6 &&
+                 (strcmp(name + size - 6, "_error") == 0 || strcmp(name + size - 5, "Error") == 0);
     return has_any_word(name, asks, sizeof asks / sizeof *asks) ||
            (named && !has_any_word(name, acts, sizeof acts / sizeof *acts)); // magic_error
 }
@@ -92,10 +92,10 @@ bool name_reports_error(const char *name)
 
 enum name_misuse name_reports_misuse(const char *name)
 {
-    return strstr(name, "return_if_fail") != NULL            ? NAME_MISUSE
-           : strcmp(name, "g_log") == 0 ||
-                   strcmp(name, "g_log_structured_standard") == 0 ? NAME_MISUSE_LEVEL
-                                                                  : NAME_MISUSE_NONE;
+    return strstr(name, "return_if_fail") != NULL ? NAME_MISUSE
+           : strcmp(name, "g_log") == 0 || strcmp(name, "g_log_structured_standard") == 0
+               ? NAME_MISUSE_LEVEL
+               : NAME_MISUSE_NONE;
 }
 
 bool name_releases(const char *name)
@@ -176,7 +176,8 @@ bool name_iterates(const char *name)
 {
     static const char *const acts[] = {"add", "insert", "append", "set"};
     static const char *const words[] = {"next", "prev", "previous"};
-    return has_any_word(name, words, sizeof words / sizeof *words) && !has_any_word(name, acts, sizeof acts / sizeof *acts);
+    return has_any_word(name, words, sizeof words / sizeof *words) &&
+           !has_any_word(name, acts, sizeof acts / sizeof *acts);
 }
 
 bool name_takes_out(const char *name)

@@ -124,11 +124,11 @@ bool picture_reported(const struct picture *picture, int64_t number)
 
 // What is stored in one place.
 struct stored {
-    bool nothing, zero;                      // by some outcome of the result asked for
-    bool codes;                              // an outcome stores the number that it returns
-    int64_t few[FEW_STATUSES];               // other numbers, of the result asked for
-    unsigned count;                          // of them, up to FEW_STATUSES
-    bool others_zero, others_else;           // by positive results, if zero is asked for
+    bool nothing, zero;            // by some outcome of the result asked for
+    bool codes;                    // an outcome stores the number that it returns
+    int64_t few[FEW_STATUSES];     // other numbers, of the result asked for
+    unsigned count;                // of them, up to FEW_STATUSES
+    bool others_zero, others_else; // by positive results, if zero is asked for
 };
 
 static const struct effect *effect_at(const struct return_outcome *outcome,
@@ -187,8 +187,8 @@ enum picture_status picture_status(const struct picture *picture, int64_t number
             struct stored stored = stored_at(picture, &outcome->effects[k], number);
             if (number > 0 && stored.codes && stored.zero && stored.count == 0)
                 return STATUS_GOOD;
-            if (number == 0 && !stored.zero && stored.count == FEW_STATUSES &&
-                stored.others_zero && !stored.others_else)
+            if (number == 0 && !stored.zero && stored.count == FEW_STATUSES && stored.others_zero &&
+                !stored.others_else)
                 return STATUS_BAD;
         }
     }
@@ -266,8 +266,9 @@ static bool is_initial(const struct picture *picture)
 
 bool picture_zero_is_end(const struct picture *picture)
 {
-    bool next = (picture->iterates || (picture->takes && !picture->narrow)) && !picture->zero_sets_errno &&
+    bool next = (picture->iterates || (picture->takes && !picture->narrow)) &&
+                !picture->zero_sets_errno &&
                 (picture_after(picture, 0) & (CAUSES | OUTCOME_AFTER_ANYTHING)) == 0;
     return picture->other && (next || takes_out(picture) || is_initial(picture) ||
-                               picture_zero_is_asked_for(picture));
+                              picture_zero_is_asked_for(picture));
 }

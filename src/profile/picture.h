@@ -29,8 +29,8 @@ struct picture {
     bool negative, positive; // such constants are results
     bool negative_sets_errno, zero_sets_errno, positive_sets_errno;
     bool positive_spares_errno; // on some path such a number is returned without errno
-    bool numbers;         // error numbers as a result
-    bool negated_numbers; // such with a minus
+    bool numbers;               // error numbers as a result
+    bool negated_numbers;       // such with a minus
     unsigned distinct_positive, distinct_negative;
     int64_t largest;
     // Returned after a callee failed. What is returned after a failure is likely to be one.

@@ -44,7 +44,8 @@ static const char source[] =
     "    decoder->system = system;\n"
     "    return decoder;\n"
     "}\n"
-    "int put_box(struct system *system, struct decoder **ret)\n" // what is filled in is not returned
+    "int put_box(struct system *system, struct decoder **ret)\n" // what is filled in is not
+                                                                 // returned
     "{\n"
     "    struct decoder *decoder = system_alloc(system, sizeof *decoder);\n"
     "    if (decoder == NULL) return 4;\n"
@@ -118,7 +119,10 @@ static const char source[] =
     "    return decoder->code - decoder->state;\n"
     "}\n"
     "#include <stdlib.h>\n"
-    "__attribute__((noinline)) void *must_alloc(struct system *system, size_t size)\n" // never NULL, whatever is called
+    "__attribute__((noinline)) void *must_alloc(struct system *system, size_t size)\n" // never
+                                                                                       // NULL,
+                                                                                       // whatever
+                                                                                       // is called
     "{\n"
     "    void *memory = system->alloc(system, size);\n"
     "    if (memory == NULL) abort();\n"
