@@ -187,8 +187,6 @@ static void add_effects(struct search *search, struct search_state *state,
     }
 }
 
-// ---- callbacks ----
-
 // Whether the call's result is returned as it is.
 static bool only_returns_result(const struct search_state *state)
 {
@@ -255,8 +253,6 @@ static struct error *apply_callback(struct search *search, const struct search_s
                ? NULL
                : search_apply_outcome(search, state, &through, at);
 }
-
-// ---- calls ----
 
 struct error *search_apply_outcome_when(struct search *search, const struct search_state *state,
                                         const struct return_outcome *outcome, uint32_t at,
@@ -531,6 +527,27 @@ static bool explains_error(const struct search_state *state, const struct summar
     return false;
 }
 
+// Goes on in front of a call of which no outcome is known or needed.
+static void step_over(struct search *search, struct search_state *state, uint32_t at,
+                      const struct summary *callee, bool asks)
+{
+    const struct flow_block *block = &search->image->blocks.items[state->block];
+    struct value callback;
+    if (asks && !search->context->results_only && calls_argument(search, state, at, &callback)) {
+        state->result.operation_count = 0;
+        tracked_set(search, &state->result, callback);
+    }
+    search_note_pointer(search, state, block, callee);
+    const struct bounds *bounds = known_result(state);
+    if (bounds != NULL && bounds_exclude_null(bounds) && only_returns_result(state))
+        tracked_set(search, &state->result, (struct value){.kind = VALUE_POINTER});
+    if (callee == NULL && search_state_asks_error(state) &&
+        !search_is_errno_location(search->image, block->callee))
+        search_state_lose_error(search, state);
+    search_state_clobber(state, PLACE_CLOBBERED);
+    search_state_note_result(search, state, at);
+}
+
 struct error *search_step_call(struct search *search, struct search_state *state, uint32_t at,
                                bool *ret_forked)
 {
@@ -559,24 +576,9 @@ struct error *search_step_call(struct search *search, struct search_state *state
     if (asks && is_vague(callee))
         TRY(hand_on_negative(search, state, at));
     const struct return_outcome *effect = asks ? NULL : only_effect(callee);
-    bool vague = asks && is_vague(callee);
-    bool null = vague && take_null(search, state, block);
+    bool null = asks && is_vague(callee) && take_null(search, state, block);
     if (callee == NULL || callee->outcomes.count == 0 || (!asks && effect == NULL) || null) {
-        struct value callback;
-        if (asks && !null && !search->context->results_only &&
-            calls_argument(search, state, at, &callback)) {
-            state->result.operation_count = 0;
-            tracked_set(search, &state->result, callback);
-        }
-        search_note_pointer(search, state, block, callee);
-        const struct bounds *bounds = known_result(state);
-        if (bounds != NULL && bounds_exclude_null(bounds) && only_returns_result(state))
-            tracked_set(search, &state->result, (struct value){.kind = VALUE_POINTER});
-        if (callee == NULL && search_state_asks_error(state) &&
-            !search_is_errno_location(search->image, block->callee))
-            search_state_lose_error(search, state);
-        search_state_clobber(state, PLACE_CLOBBERED);
-        search_state_note_result(search, state, at);
+        step_over(search, state, at, callee, asks && !null);
         return NULL;
     }
     *ret_forked = true;
