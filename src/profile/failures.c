@@ -53,6 +53,8 @@ static struct rating judge_negative(const struct picture *picture,
                                     const struct return_outcome *outcome)
 {
     bool small = outcome->result.number >= SMALLEST_RESULT;
+    if (outcome_is_limit(outcome) && picture->zero_after && !picture->negative_beside)
+        return (struct rating){40, FAILURE_NEGATIVE};
     if (picture_is_end(picture, outcome->result.number) || computes_sign(picture) ||
         (picture->timeout && picture->other && outcome->result.number == -1 &&
          !outcome_sets_errno(outcome)))
@@ -81,6 +83,13 @@ static struct rating judge_negative(const struct picture *picture,
     return (struct rating){small ? 60 : 25, FAILURE_ALONE};
 }
 
+// Whether 1 is returned after a failure, perhaps the end of what was read, and 0 because an
+// argument is NULL: either may be the failure.
+static bool has_conflict(const struct picture *picture)
+{
+    return picture->one_after && picture->zero_refuses && !picture->positive_refuses;
+}
+
 // For a function that returns 0 or 1: whether 1 means failure.
 static bool one_fails(const struct picture *picture)
 {
@@ -99,6 +108,8 @@ static bool one_fails(const struct picture *picture)
     if (picture->positive_sets_errno && !picture->positive_spares_errno &&
         !picture->zero_sets_errno)
         return true;
+    if (has_conflict(picture))
+        return false;
     return (picture->hints & HINT_ACTS) != 0 && (after & OUTCOME_AFTER_FAILURE) != 0 && !succeeds;
 }
 
@@ -108,11 +119,14 @@ static struct rating judge_truth(const struct picture *picture, bool error)
 {
     if (one_fails(picture))
         return (struct rating){0, FAILURE_TRUTH};
+    if (has_conflict(picture) && !picture->zero_after && !picture_reported(picture, 0))
+        return (struct rating){45, FAILURE_TRUTH};
     bool gives = picture->positive_gives && !picture->zero_gives;
     if (((picture->zero_after && !picture->one_after) || gives) && !picture->asks &&
         !picture->compares)
         return (struct rating){75, FAILURE_TRUTH};
-    bool question = picture->asks || picture->compares || picture->iterates ||
+    bool checks = picture->checks && !picture_reported(picture, 0);
+    bool question = picture->asks || picture->compares || picture->iterates || checks ||
                     (picture->hints & HINT_ACTS) == 0;
     return (struct rating){question ? 20 : error ? 70 : 60, FAILURE_TRUTH};
 }
@@ -173,7 +187,8 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
     // Beside a number that was kept, zero stands for none, also where none was found for an error.
     bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0 &&
                  picture_after_failure(picture, 0, picture->narrow && picture->summary->kept);
-    bool asks = picture->asks && !picture->wide; // with a pointer as the answer, it is a lookup
+    // With a pointer as the answer, it is a lookup.
+    bool asks = (picture->asks || picture->compares) && !picture->wide;
     bool error = outcome_sets_errno(outcome);
     if (picture->asks_error) // there was none
         return (struct rating){20, FAILURE_NULL};
@@ -187,7 +202,8 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return (struct rating){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
     if (fails_beside_negative(picture))
         return (struct rating){60, FAILURE_TRUTH};
-    if (picture->negative || picture->numbers || picture->negated_numbers)
+    bool limits = after && !picture->negative_beside; // what is read from a text may fail before
+    if ((picture->negative && !limits) || picture->numbers || picture->negated_numbers)
         return (struct rating){0, FAILURE_NULL};
     if (picture_status(picture, 0) == STATUS_BAD)
         return (struct rating){65, FAILURE_TRUTH};

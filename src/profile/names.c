@@ -148,6 +148,11 @@ bool name_transforms(const char *name)
     return has_any_word(name, words, sizeof words / sizeof *words);
 }
 
+bool name_checks(const char *name)
+{
+    return has_word(name, "check");
+}
+
 bool name_gets(const char *name)
 {
     return has_word(name, "get");

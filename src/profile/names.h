@@ -41,6 +41,8 @@ bool name_copies(const char *name);
 bool name_answers(const char *name);
 // It turns data into other data and returns how much that is: LZ4_compress_default.
 bool name_transforms(const char *name);
+// It checks something: gluCheckExtension.
+bool name_checks(const char *name);
 // It gets a property: pango_gravity_get_for_script.
 bool name_gets(const char *name);
 // Its result is a time to wait: uv_backend_timeout.

@@ -4,12 +4,22 @@
 
 #include "profile/names.h"
 
+#include <errno.h>
+
 #define FEW_STATUSES 3 // different codes that are stored, for it to be a status
 
 bool outcome_sets_errno(const struct return_outcome *outcome)
 {
     return outcome->sets_error &&
            !(outcome->error.kind == VALUE_CONSTANT && outcome->error.number == 0);
+}
+
+bool outcome_is_limit(const struct return_outcome *outcome)
+{
+    const struct value *result = &outcome->result;
+    return result->kind == VALUE_CONSTANT &&
+           (result->number == -1 || result->number == INT64_MIN) && outcome->sets_error &&
+           outcome->error.kind == VALUE_CONSTANT && outcome->error.number == ERANGE;
 }
 
 #define CAUSES (OUTCOME_AFTER_FAILURE | OUTCOME_AFTER_REPORT)
@@ -38,6 +48,7 @@ static void see_constant(struct picture *picture, const struct summary *summary,
     picture->zero |= number == 0;
     picture->one |= number == 1;
     picture->negative |= number < 0;
+    picture->negative_beside |= number < 0 && !outcome_is_limit(outcome);
     picture->positive |= number > 0;
     picture->negative_sets_errno |= number < 0 && error;
     picture->zero_sets_errno |= number == 0 && error;
@@ -83,6 +94,7 @@ struct picture picture_of(const struct summary *summary, unsigned hints, const c
                               .gets = name_gets(name),
                               .sorts = name_tells_kind(name),
                               .iterates = name_iterates(name),
+                              .checks = name_checks(name),
                               .makes = name_makes_object(name),
                               .copies = name_copies(name),
                               .takes = name_takes_out(name),

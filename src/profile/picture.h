@@ -19,6 +19,7 @@ struct picture {
     bool gets;               // likewise: its result is a property
     bool sorts;              // likewise: its result is a kind of something
     bool iterates;           // likewise: it goes on to the next of something
+    bool checks;             // likewise: it checks something
     bool makes;              // likewise: it makes an object
     bool copies;             // likewise: it makes as much or another of what it is given
     bool takes;              // likewise: it takes something out of an object
@@ -27,6 +28,7 @@ struct picture {
     bool other;              // a result that is not a constant
     bool zero, one;          // such a constant is a result
     bool negative, positive; // such constants are results
+    bool negative_beside;    // such negative ones that are no limits
     bool negative_sets_errno, zero_sets_errno, positive_sets_errno;
     bool positive_spares_errno; // on some path such a number is returned without errno
     bool numbers;               // error numbers as a result
@@ -47,6 +49,8 @@ struct picture picture_of(const struct summary *summary, unsigned hints, const c
 
 // Whether errno is set. Storing 0 does not count: programs clear errno before they try something.
 bool outcome_sets_errno(const struct return_outcome *outcome);
+// Whether the result is the limit of a type, for a number that is too large or small: strtol().
+bool outcome_is_limit(const struct return_outcome *outcome);
 // -errno is an error number, whatever errno was before. errno may be 0.
 bool value_is_numbers(const struct value *result);
 

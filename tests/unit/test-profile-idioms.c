@@ -19,12 +19,14 @@
 
 static const char source[] =
     "#include <stddef.h>\n"
+    "#include <stdio.h>\n"
     "#include <stdint.h>\n"
     "#include <string.h>\n"
     "struct system { void *(*open)(struct system *, const char *); void *(*alloc)(struct system *, "
     "size_t); void (*release)(void *); };\n"
     "struct decoder { struct system *system; int state, code; char buffer[200]; };\n"
     "extern struct system standard;\n"
+    "void raise_error(const char *text);\n"
     "int is_complete(struct system *system);\n"
     "struct decoder *make_decoder(struct system *system)\n" // NULL is: it is checked at once
     "{\n"
@@ -243,13 +245,48 @@ static const char source[] =
     "    if (decoder->state == 0) return 0;\n"
     "    touch(decoder); return 1;\n"
     "}\n"
+    "int read_token(struct decoder *decoder)\n"
+    "{\n"
+    "    int c = fgetc(*(FILE **)decoder->buffer);\n"
+    "    if (c == EOF) return -1;\n"
+    "    touch(decoder); return c * 3;\n"
+    "}\n"
+    "int parse_all(struct decoder *decoder, int (*finish)(struct decoder *))\n" // 1 is not: the end
+    "{\n"
+    "    if (decoder == NULL || finish == NULL) return 0;\n"
+    "    while (read_token(decoder) != -1) { if (!finish(decoder)) return 0; touch(decoder); }\n"
+    "    return 1;\n"
+    "}\n"
+    "int thing_check_name(struct decoder *decoder, const char *name)\n" // a question
+    "{\n"
+    "    if (work(decoder) == 3) return 0;\n"
+    "    touch(decoder); return 1;\n"
+    "}\n"
+    "int thing_check_key(struct decoder *decoder)\n" // 0 is reported
+    "{\n"
+    "    if (decoder->state == 3) { raise_error(\"state\"); return 0; }\n"
+    "    touch(decoder); return 1;\n"
+    "}\n"
+    "int compare_both(struct decoder *a)\n" // differs
+    "{\n"
+    "    char *memory = malloc(20);\n"
+    "    if (memory == NULL) return 0;\n"
+    "    touch(a); return *memory;\n"
+    "}\n"
+    "long text_as_number(const char *path)\n" // 0 is: it cannot be read. The limit is a number
+    "{\n"
+    "    FILE *file = fopen(path, \"r\");\n"
+    "    if (file == NULL) return 0;\n"
+    "    char line[80];\n"
+    "    line[0] = 0; fgets(line, sizeof line, file); fclose(file);\n"
+    "    return strtol(line, NULL, 10);\n"
+    "}\n"
     "#include <errno.h>\n"
     "int mode_set(struct decoder *decoder, int mode)\n" // 1 is: errno says so
     "{\n"
     "    if (mode > 4) { errno = EINVAL; return 1; }\n"
     "    decoder->state = mode; return 0;\n"
     "}\n"
-    "void raise_error(const char *text);\n"
     "int thing_sign(struct decoder *decoder)\n" // 0 is reported
     "{\n"
     "    if (decoder->state == 3) { raise_error(\"state\"); return 0; }\n"
@@ -312,6 +349,11 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "thing_error", "");
     expect(&item.profile, "tree_next", "");
     expect(&item.profile, "mode_set", "1");
+    expect(&item.profile, "parse_all", "");
+    expect(&item.profile, "thing_check_name", "");
+    expect(&item.profile, "thing_check_key", "0");
+    expect(&item.profile, "compare_both", "");
+    expect(&item.profile, "text_as_number", "0");
     expect(&item.profile, "thing_sign", "0");
     expect(&item.profile, "pad", "");
     expect(&item.profile, "codec_reset_compress", "");
