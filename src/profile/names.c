@@ -119,7 +119,7 @@ bool name_is_measure(const char *name)
         if (word == name || word[-1] == '_' || isupper((unsigned char)*word))
             return true;
     }
-    return strstr(name, "num_") != NULL;
+    return has_word(name, "num");
 }
 
 bool name_makes_object(const char *name)

@@ -245,6 +245,12 @@ static const char source[] =
     "    if (decoder->state == 0) return 0;\n"
     "    touch(decoder); return 1;\n"
     "}\n"
+    "char *name_by_ipnum_all(const struct decoder *decoder, const char *end)\n" // no number of them
+    "{\n"
+    "    for (const struct decoder *at = decoder; at->system != NULL; at++)\n"
+    "        if (at->code == 3) return (char *)at - (end - (char *)decoder);\n"
+    "    return NULL;\n"
+    "}\n"
     "int read_token(struct decoder *decoder)\n"
     "{\n"
     "    int c = fgetc(*(FILE **)decoder->buffer);\n"
@@ -349,6 +355,7 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "thing_error", "");
     expect(&item.profile, "tree_next", "");
     expect(&item.profile, "mode_set", "1");
+    expect(&item.profile, "name_by_ipnum_all", "0");
     expect(&item.profile, "parse_all", "");
     expect(&item.profile, "thing_check_name", "");
     expect(&item.profile, "thing_check_key", "0");
