@@ -39,10 +39,10 @@ static bool has_any_word(const char *name, const char *const *words, size_t coun
 
 bool name_is_predicate(const char *name)
 {
-    static const char *const words[] = {"is",      "has",   "can",      "was",       "are",
-                                        "equal",   "match", "contains", "needs",     "enabled",
-                                        "range",   "valid", "ok",       "supported", "exists",
-                                        "allowed", "errno", "errcode"};
+    static const char *const words[] = {"is",     "has",     "can",      "was",    "are",
+                                        "equal",  "match",   "contains", "needs",  "enabled",
+                                        "range",  "valid",   "ok",       "empty",  "supported",
+                                        "exists", "allowed", "errno",    "errcode"};
     if (has_any_word(name, words, sizeof words / sizeof *words))
         return true;
     return strncmp(name, "is", 2) == 0 && strchr(name, '_') == NULL; // isalpha
@@ -144,8 +144,7 @@ bool name_answers(const char *name)
 
 bool name_transforms(const char *name)
 {
-    static const char *const words[] = {"compress", "serialize"};
-    return has_any_word(name, words, sizeof words / sizeof *words);
+    return has_word(name, "compress");
 }
 
 bool name_checks(const char *name)
@@ -180,7 +179,7 @@ bool name_tells_kind(const char *name)
 bool name_iterates(const char *name)
 {
     static const char *const acts[] = {"add", "insert", "append", "set"};
-    static const char *const words[] = {"next", "prev", "previous"};
+    static const char *const words[] = {"next", "prev", "previous", "iterate"};
     return has_any_word(name, words, sizeof words / sizeof *words) &&
            !has_any_word(name, acts, sizeof acts / sizeof *acts);
 }

@@ -251,6 +251,18 @@ static const char source[] =
     "        if (at->code == 3) return (char *)at - (end - (char *)decoder);\n"
     "    return NULL;\n"
     "}\n"
+    "extern struct decoder *const decoders[];\n"
+    "const struct decoder *decoder_iterate(long *state)\n" // the end
+    "{\n"
+    "    const struct decoder *decoder = decoders[*state];\n"
+    "    if (decoder != NULL) ++*state;\n"
+    "    return decoder;\n"
+    "}\n"
+    "int queue_empty(struct decoder *decoder)\n" // a question
+    "{\n"
+    "    if (decoder == NULL) { raise_error(\"NULL\"); return 1; }\n"
+    "    return decoder->state ? 0 : 1;\n"
+    "}\n"
     "int read_token(struct decoder *decoder)\n"
     "{\n"
     "    int c = fgetc(*(FILE **)decoder->buffer);\n"
@@ -356,6 +368,8 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "tree_next", "");
     expect(&item.profile, "mode_set", "1");
     expect(&item.profile, "name_by_ipnum_all", "0");
+    expect(&item.profile, "decoder_iterate", "");
+    expect(&item.profile, "queue_empty", "");
     expect(&item.profile, "parse_all", "");
     expect(&item.profile, "thing_check_name", "");
     expect(&item.profile, "thing_check_key", "0");
