@@ -39,11 +39,14 @@ static bool has_any_word(const char *name, const char *const *words, size_t coun
 
 bool name_is_predicate(const char *name)
 {
-    static const char *const words[] = {"is",     "has",     "can",      "was",    "are",
-                                        "equal",  "match",   "contains", "needs",  "enabled",
-                                        "range",  "valid",   "ok",       "empty",  "supported",
-                                        "exists", "allowed", "errno",    "errcode"};
+    static const char *const words[] = {"is",      "has",   "can",      "was",       "are",
+                                        "equal",   "match", "contains", "needs",     "enabled",
+                                        "range",   "valid", "ok",       "supported", "exists",
+                                        "allowed", "errno", "errcode"};
     if (has_any_word(name, words, sizeof words / sizeof *words))
+        return true;
+    size_t size = strlen(name);
+    if (size > 5 && strcasecmp(name + size - 5, "empty") == 0)
         return true;
     return strncmp(name, "is", 2) == 0 && strchr(name, '_') == NULL; // isalpha
 }

@@ -251,13 +251,16 @@ static const char source[] =
     "        if (at->code == 3) return (char *)at - (end - (char *)decoder);\n"
     "    return NULL;\n"
     "}\n"
-    "extern struct decoder *const decoders[];\n"
-    "const struct decoder *decoder_iterate(long *state)\n" // the end
+    "static const struct decoder one, two; const struct decoder *const decoders[] = {&one, &two, "
+    "NULL};\n"
+    "__attribute__((noinline)) const struct decoder *decoder_iterate(void **opaque)\n" // the end
     "{\n"
-    "    const struct decoder *decoder = decoders[*state];\n"
-    "    if (decoder != NULL) ++*state;\n"
+    "    uintptr_t i = (uintptr_t)*opaque;\n"
+    "    const struct decoder *decoder = decoders[i];\n"
+    "    if (decoder != NULL) *opaque = (void *)(i + 1);\n"
     "    return decoder;\n"
     "}\n"
+    "int use_iterate(void **opaque) { return decoder_iterate(opaque)->code; }\n"
     "int queue_empty(struct decoder *decoder)\n" // a question
     "{\n"
     "    if (decoder == NULL) { raise_error(\"NULL\"); return 1; }\n"
