@@ -285,9 +285,7 @@ static struct error *put_page(struct bug_page *page, struct store *store, int64_
     struct report_options all = *options;
     all.proof = REPORT_PROOF_ALL;
     TRY(campaign_facts_load(&page->facts, &subject, &all));
-    for (size_t i = 0; i < page->facts.findings.count; i++)
-        if (page->facts.findings.items[i].id == page->detail.trial.finding)
-            page->finding = &page->facts.findings.items[i];
+    page->finding = campaign_finding_find(&page->facts, page->detail.trial.finding);
     if (page->finding == NULL)
         return error_new("trial %lld shows no finding, so there is nothing to report; findings are "
                          "named F1, F2, ...",

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "report/campaign/campaign.h"
 #include "stats/stats.h"
 #include "store/store.h"
@@ -64,6 +65,13 @@ struct campaign_finding {
     char *library;     // as in store_finding
     char *fingerprint; // its name in all builds, programs and campaigns
     char *explanation; // sentences: why it breaks; NULL: nothing is known
+    char *also;        // other failures that show it: "malloc called in f (F4)"; NULL: none
+};
+// A finding that another one stands for.
+struct campaign_part {
+    int64_t id, part_of;
+    uint64_t trials;
+    char *site;
 };
 #define LONGEST_EXPLANATION 1000 // bytes of it that a report shows
 
@@ -76,6 +84,10 @@ _must_check_ struct error *campaign_put_carried(const struct campaign_finding *f
                                                 struct buffer *text);
 // "confirmed" or "not repeated": how a second run of its trial ended. NULL: there was none.
 const char *campaign_confirmed_name(enum store_confirmed confirmed);
+struct campaign_facts;
+// The finding with this id, or the one that stands for it; NULL if it is not shown.
+const struct campaign_finding *campaign_finding_find(const struct campaign_facts *facts,
+                                                     int64_t id);
 // What is known about the trial that shows a finding (0: nothing).
 struct campaign_detail {
     struct store_trial trial;
@@ -136,6 +148,8 @@ struct campaign_facts {
     ARRAY(struct campaign_remark) remarks;
     struct campaign_references references;
     ARRAY(struct campaign_finding) findings; // not suppressed; most severe first
+    ARRAY(struct campaign_part) parts;
+    struct map by_id; // indexes of findings, also by the ids of their parts
     uint64_t suppressed, suppressed_trials;  // suppressed findings, and the trials that show them
     uint64_t hidden[STORE_PROOFS];           // findings that are not shown, by their proof
     uint64_t damaged;                        // trials whose region the target damaged

@@ -247,6 +247,7 @@ void campaign_json_finding(struct json_builder *builder, json_t *line,
         campaign_json_carried(builder, line, finding);
     add_optional(builder, line, "explanation", finding->explanation);
     campaign_json_proof(builder, line, finding);
+    add_optional(builder, line, "also", finding->also);
     json_add_string(builder, line, "command", finding->command);
     add_optional(builder, line, "caution", finding->caution);
     add_optional(builder, line, "stack", finding->stack);

@@ -54,7 +54,7 @@ static struct error *count_finding(void *data, const struct store_finding *row)
 {
     const struct counting *counting = data;
     bool hidden = row->suppressed != NULL || report_proof_hides(counting->proof, row->proof);
-    if (row->verdict < VERDICTS)
+    if (row->verdict < VERDICTS && row->part_of == 0)
         (hidden ? counting->counts->hidden : counting->counts->shown)[row->verdict]++;
     return NULL;
 }

@@ -193,6 +193,17 @@ static struct error *put_proof(struct page *page, const struct campaign_finding 
     return terminal_wrap(&page->terminal, text.data, COMMAND);
 }
 
+static struct error *put_also(struct page *page, const struct campaign_finding *finding)
+{
+    if (finding->also == NULL)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0}, shown = {0};
+    TRY(buffer_printf(&text, "the same after other failures: %s", finding->also));
+    TRY(text_put_fit(&shown, text.data, LONGEST_REASON, NULL));
+    PUT(&page->terminal, "%*s", COMMAND, "");
+    return terminal_wrap(&page->terminal, shown.data, COMMAND);
+}
+
 static struct error *put_explanation(struct page *page, const struct campaign_finding *finding)
 {
     if (finding->explanation == NULL)
@@ -237,6 +248,7 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     TRY(put_reason(page, finding->trial));
     TRY(put_explanation(page, finding));
     TRY(put_proof(page, finding));
+    TRY(put_also(page, finding));
     PUT(&page->terminal, "%*s", COMMAND, "");
     bool fits;
     TRY(terminal_command(&page->terminal, campaign_command_here(finding->command), COMMAND, &fits));
