@@ -302,13 +302,12 @@ store_each_consequence(struct store *store, int64_t finding,
 // row->trials. Sets row->id, and sets row->trials (1: it is new) and row->trial to the stored
 // values. If the row existed, its other columns stay.
 _must_check_ struct error *store_add_finding(struct store *store, struct store_finding *row);
-// Updates verdict, severity, title, site, file, line, stack, trial, command, confirmed, carried, carried_s and all
-// about the proof of the finding with row->id, because a simpler trial shows it.
+// Updates verdict, severity, title, site, file, line, stack, trial, command, confirmed, carried,
+// carried_s and all about the proof of the finding with row->id, because a simpler trial shows it.
 _must_check_ struct error *store_update_finding(struct store *store,
                                                 const struct store_finding *row);
 // Sets library and part_of of the finding with row->id.
-_must_check_ struct error *store_join_finding(struct store *store,
-                                              const struct store_finding *row);
+_must_check_ struct error *store_join_finding(struct store *store, const struct store_finding *row);
 // Updates command and all about the proof of the finding with row->id.
 _must_check_ struct error *store_prove_finding(struct store *store,
                                                const struct store_finding *row);

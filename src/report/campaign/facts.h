@@ -149,12 +149,12 @@ struct campaign_facts {
     struct campaign_references references;
     ARRAY(struct campaign_finding) findings; // not suppressed; most severe first
     ARRAY(struct campaign_part) parts;
-    struct map by_id; // indexes of findings, also by the ids of their parts
-    uint64_t suppressed, suppressed_trials;  // suppressed findings, and the trials that show them
-    uint64_t hidden[STORE_PROOFS];           // findings that are not shown, by their proof
-    uint64_t damaged;                        // trials whose region the target damaged
-    uint64_t forked, checked, disputed;      // trials by store_way; `forked` includes `checked`
-    ARRAY(char *) limits;                    // sentences that limit what the numbers show
+    struct map by_id;                       // indexes of findings, also by the ids of their parts
+    uint64_t suppressed, suppressed_trials; // suppressed findings, and the trials that show them
+    uint64_t hidden[STORE_PROOFS];          // findings that are not shown, by their proof
+    uint64_t damaged;                       // trials whose region the target damaged
+    uint64_t forked, checked, disputed;     // trials by store_way; `forked` includes `checked`
+    ARRAY(char *) limits;                   // sentences that limit what the numbers show
 };
 // Loads everything but single trials. `options` and the store must outlive the facts, which
 // campaign_facts_deinit() frees, also after an error.
