@@ -164,14 +164,19 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     struct campaign_facts *facts = data;
     if (row->part_of != 0)
         return add_part(facts, row);
-    if (row->suppressed != NULL) {
+    switch (report_hides(facts->options->proof, row)) {
+    case REPORT_SUPPRESSED:
         facts->suppressed++;
         facts->suppressed_trials += row->trials;
         return NULL;
-    }
-    if (report_proof_hides(facts->options->proof, row->proof)) {
+    case REPORT_HIDDEN_BY_PROOF:
         facts->hidden[row->proof]++;
         return NULL;
+    case REPORT_UNREPEATED:
+        facts->unrepeated++;
+        return NULL;
+    case REPORT_SHOWN:
+        break;
     }
     struct campaign_finding *finding = ARRAY_ADD(&facts->findings);
     if (finding == NULL)

@@ -152,9 +152,10 @@ struct campaign_facts {
     struct map by_id;                       // indexes of findings, also by the ids of their parts
     uint64_t suppressed, suppressed_trials; // suppressed findings, and the trials that show them
     uint64_t hidden[STORE_PROOFS];          // findings that are not shown, by their proof
-    uint64_t damaged;                       // trials whose region the target damaged
-    uint64_t forked, checked, disputed;     // trials by store_way; `forked` includes `checked`
-    ARRAY(char *) limits;                   // sentences that limit what the numbers show
+    uint64_t unrepeated;                // findings that are not shown, because they did not repeat
+    uint64_t damaged;                   // trials whose region the target damaged
+    uint64_t forked, checked, disputed; // trials by store_way; `forked` includes `checked`
+    ARRAY(char *) limits;               // sentences that limit what the numbers show
 };
 // Loads everything but single trials. `options` and the store must outlive the facts, which
 // campaign_facts_deinit() frees, also after an error.
@@ -184,6 +185,10 @@ _must_check_ struct error *campaign_limits_find(struct campaign_facts *facts);
 // Appends the definition without the environment, which may hold secrets.
 _must_check_ struct error *campaign_put_definition(const char *definition, struct buffer *text);
 
+// The value of `key`, as YAML, at the top of a stored definition or one level below `section`. It
+// is part of `definition`. NULL: there is none, or it is an empty list.
+const char *campaign_definition_value(const char *definition, const char *section, const char *key,
+                                      size_t *ret_size);
 // Warns of a command that repeats a loss: how much of it would happen to real files, by what kind
 // of sandbox the definition asks for; NULL: nothing.
 const char *campaign_caution(const char *definition);

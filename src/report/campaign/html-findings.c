@@ -140,6 +140,10 @@ static struct error *put_finding(struct html_page *page, size_t number,
         HTML(page, ", %s", confirmed);
     if (severity != NULL)
         HTML(page, ", severity %s", severity);
+    if (finding->library != NULL) {
+        HTML(page, ", a bug of the system library ");
+        TRY(html_text_start(page, finding->library, 100));
+    }
     HTML(page, "</span></h3>\n");
     if (finding->carried != NULL) {
         _cleanup_(buffer_deinit) struct buffer carried = {0};

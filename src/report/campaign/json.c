@@ -122,6 +122,8 @@ static struct error *put_campaign(const struct campaign_facts *facts, struct rep
             json_add_integer(&builder, hidden, enum_name(&proof_names, (unsigned)i),
                              facts->hidden[i]);
         }
+    if (facts->unrepeated != 0)
+        json_add_integer(&builder, line, "unrepeated", facts->unrepeated);
     if (campaign_counted(&facts->carried) != 0) {
         json_t *carried = json_add_object(&builder, line, "carried");
         for (int i = 0; i < VERDICTS; i++)

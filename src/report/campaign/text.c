@@ -237,6 +237,8 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     const char *severity = severity_name(finding->severity);
     if (severity != NULL)
         TRY(buffer_printf(&title, "; severity: %s", severity));
+    if (finding->library != NULL)
+        TRY(buffer_printf(&title, "; a bug of the system library %s", finding->library));
     if (finding->confirmed == STORE_FLAKY)
         TRY(buffer_printf(&title, " (not repeated)"));
     if (finding->carried != NULL) {
@@ -291,6 +293,9 @@ static struct error *put_hidden(struct page *page)
         if (page->facts.hidden[i] != 0 && why[i] != NULL)
             PUT(&page->terminal, "  not shown: %llu %s (--proof all)\n",
                 (unsigned long long)page->facts.hidden[i], why[i]);
+    if (page->facts.unrepeated != 0)
+        PUT(&page->terminal, "  not shown: %llu that did not repeat (--proof all)\n",
+            (unsigned long long)page->facts.unrepeated);
     return NULL;
 }
 
