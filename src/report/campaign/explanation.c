@@ -107,6 +107,8 @@ static struct error *put_fails(const struct store_consequence *item, struct buff
     const char *error = item->name[size] == '/' ? item->name + size + 1 : "";
     if (size == 0)
         TRY(buffer_printf(text, "fails"));
+    else if (strncmp(item->name, "short", strlen("short")) == 0)
+        TRY(buffer_printf(text, "transfers only a part"));
     else
         TRY(buffer_printf(text, "returns %.*s", (int)size, item->name));
     if (*error != '\0')
