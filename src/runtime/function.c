@@ -481,7 +481,8 @@ void function_count_outside(struct function *function)
     if (!function->in_rows)
         return;
     add_reached(function, 1);
-    note_lost(function);
+    if (!rows_have_ended())
+        note_lost(function);
 }
 
 // Calls that are not counted in rows are added to the region now and then. Until the process has

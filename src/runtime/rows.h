@@ -42,6 +42,7 @@ void rows_after_fork(void); // in a child that has no other threads yet
 void rows_take(void);       // for a new thread
 void rows_thread_ends(void);
 void rows_process_ends(void);
+bool rows_have_ended(void); // what is called now is counted without them
 bool rows_on(void); // the process counts in rows
 
 // Which rows are this process's, ascending; 0: no more.

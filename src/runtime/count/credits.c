@@ -267,7 +267,11 @@ void credits_after_fork(struct function *function)
         *left_of(row, slot) = 0;
         slot->count -= left > 0 ? (uint64_t)left : 0;
     }
-    if (atomic_load(&moving) != 0 || record_by_site())
+    if (record_is_all(function)) { // its stub draws no numbers
+        function->inherited = calls;
+        return;
+    }
+    if (atomic_load(&moving) != 0)
         slot->count = calls;
     function->inherited = slot->count;
 }
