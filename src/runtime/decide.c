@@ -245,7 +245,7 @@ __attribute__((noinline)) static uint32_t choose_by_all(struct call *call)
     if (runtime.calls != NULL) {
         // Where threads have credits, or stubs that only record, the slot's count is none of calls.
         // Elsewhere it is, and no two threads draw the same number.
-        if (rows_on() && rows_have(function->primary) &&
+        if (function_has_rows(function) &&
             (atomic_load(&function->credit_limit) != 0 || record_is_all(function)))
             call->occurrence = rows_calls(function) + (call->thread->row == 0);
         record_call(call);

@@ -8,6 +8,7 @@
 #include "runtime/credits.h"
 #include "runtime/journal.h"
 #include "runtime/module.h"
+#include "runtime/record.h"
 #include "runtime/rows.h"
 #include "runtime/runtime.h"
 #include "runtime/streams.h"
@@ -437,11 +438,20 @@ static void add_reached(const struct function *function, uint64_t calls)
         atomic_add(&runtime.rule_states[function->rules[i]].reached, calls);
 }
 
+// Stubs that only record count in rows, also where no pattern can be told there.
+bool function_has_rows(const struct function *function)
+{
+    return rows_on() && rows_have(function->primary) &&
+           (function->in_rows || record_is_all(function));
+}
+
 void function_publish(struct function *function)
 {
     if (function->in_rows)
         return;
-    uint64_t calls = atomic_load(&function->primary->count), before;
+    uint64_t calls = function_has_rows(function) ? rows_calls(function)
+                                                 : atomic_load(&function->primary->count);
+    uint64_t before;
     do {
         before = atomic_load(&function->published);
         if (calls <= before)
@@ -543,10 +553,12 @@ void functions_publish(void)
 
 static void forget_earlier_calls(struct function *function)
 {
-    function->published = function->forgotten = atomic_load(&function->primary->count);
+    credits_after_fork(function);
+    function->published = function->forgotten = function_has_rows(function)
+                                                    ? function->inherited
+                                                    : atomic_load(&function->primary->count);
     if (!function->in_rows && function->started == 1)
         note_uncounted(function, 1);
-    credits_after_fork(function);
 }
 
 void functions_after_fork(void)

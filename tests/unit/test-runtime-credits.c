@@ -36,6 +36,10 @@ uint64_t rows_calls(const struct function *asked)
 {
     return in_rows;
 }
+bool function_has_rows(const struct function *asked)
+{
+    return true;
+}
 void functions_each(void (*each)(struct function *))
 {
     each(&function);

@@ -259,7 +259,7 @@ void credits_for_recording(struct function *function)
 void credits_after_fork(struct function *function)
 {
     struct stub_slot *slot = function->primary;
-    if (!function->in_rows)
+    if (!function_has_rows(function))
         return;
     const uint64_t calls = is_noted ? function->at_fork : rows_calls(function);
     for (uint32_t row = 0; (row = rows_next(row)) != 0;) {
@@ -284,7 +284,7 @@ void credits_forked(void)
 
 static void note_calls(struct function *function)
 {
-    if (function->in_rows)
+    if (function_has_rows(function))
         function->at_fork = rows_calls(function);
 }
 
