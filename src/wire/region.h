@@ -35,6 +35,7 @@
 #define WIRE_CALL_FUNCTIONS    1024
 #define WIRE_CALL_NAMES        2048 // a power of two
 #define WIRE_CALL_PROCESSES    4096
+#define WIRE_SMALL_STACK       (64u << 10) // bytes; a lower limit is raised for the start
 #define WIRE_COUNT_ROWS        256 // threads that count their calls at the same time, and row 0
 #define WIRE_COUNT_SLOTS       512 // functions of a process that are counted so
 #define WIRE_COUNT_PATTERNS    2   // that take such a function
@@ -149,6 +150,7 @@ struct wire_programs {
     // Of the processes in `pending`, the limits of the stack (soft, hard) if they were raised for
     // the start; or 0 and 1 + the personality, if that was changed.
     uint64_t pending_limits[WIRE_PENDING][2];
+    uint64_t command_limits[2]; // likewise, of the command; 0, 0: nothing was changed
     // Of the processes in `process_numbers`. What is about one process stands together: every page
     // that it writes to costs it a fault.
     struct wire_process {
