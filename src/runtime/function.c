@@ -331,6 +331,32 @@ static void note_recorded(struct function *function)
     }
 }
 
+// Whether no rule asks for the number of a call before it fires. Walks of the stack are kept under
+// that number, too (last-walk.c).
+static bool is_free_of_numbers(const struct function *function)
+{
+    for (uint32_t i = 0; i < function->rule_count; i++) {
+        const struct wire_rule *rule = &runtime.rules[function->rules[i]];
+        if (rule->count_first > 1 || rule->count_step > 1 || rule->count_last != UINT64_MAX ||
+            rule->new_stack)
+            return false;
+        for (uint32_t at = 0; at < rule->code.count; at++)
+            switch (runtime.code[rule->code.offset + at].op) {
+            case WIRE_OP_COUNT:
+            case WIRE_OP_STACK:
+            case WIRE_OP_NEW_STACK:
+            case WIRE_OP_VARIABLE:
+            case WIRE_OP_AFTER:
+            case WIRE_OP_REMOTE:
+            case WIRE_OP_PLUGIN:
+                return false;
+            default:
+                break;
+            }
+    }
+    return function->starts_after == 0 && function->asks_after == 0;
+}
+
 // Rules about callers have gates that pass calls without asking, so the stub counts them.
 static void choose_entry(struct function *function)
 {
@@ -340,7 +366,10 @@ static void choose_entry(struct function *function)
     for (uint32_t i = 0; i < function->rule_count; i++)
         callers |= runtime.rules[function->rules[i]].site != WIRE_NONE;
     function->always_asked = function->every_call && !callers;
-    if (function->always_asked)
+    function->late = function->always_asked && is_free_of_numbers(function);
+    if (function->late)
+        function->stub_entry = RUNTIME_STUB_GATED; // where no number is drawn
+    else if (function->always_asked)
         function->stub_entry = RUNTIME_STUB_ASKED;
     else if (function->every_call || function->site_count != 0)
         function->stub_entry = RUNTIME_STUB_COUNTED;
@@ -423,8 +452,10 @@ void function_bound(struct function *function, struct stub_slot *slot)
 {
     struct function *first;
     atomic_add(&function->slots, 1);
-    if (atomic_load(&function->primary) == NULL && !rows_have(slot))
-        function->in_rows = function->always_asked = false; // nobody has called it yet
+    if (atomic_load(&function->primary) == NULL && !rows_have(slot)) { // nobody has called it yet
+        function->in_rows = function->always_asked = function->late = false;
+        function->stub_entry = 0;
+    }
     if (!atomic_swap_if(&function->primary, NULL, slot))
         return;
     do

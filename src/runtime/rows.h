@@ -50,6 +50,9 @@ uint32_t rows_next(uint32_t after);
 // How many calls of a function there were, this thread's present one included. Calls that other
 // threads make meanwhile may be counted or not.
 uint64_t rows_calls(const struct function *function);
+// Counts a call of a function that is `late`; or does so and returns its number.
+void rows_count_late(struct function *function, uint64_t row, uint64_t slot);
+uint64_t rows_draw(struct function *function, uint64_t row, uint64_t slot);
 // Says in the region what a slot counts.
 void rows_describe(const struct stub_slot *slot);
 

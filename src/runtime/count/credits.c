@@ -267,7 +267,8 @@ void credits_after_fork(struct function *function)
         *left_of(row, slot) = 0;
         slot->count -= left > 0 ? (uint64_t)left : 0;
     }
-    if (record_is_all(function)) { // its stub draws no numbers
+    function->outside = 0;
+    if (record_is_all(function) || function->late) { // its stub draws no numbers
         function->inherited = calls;
         return;
     }

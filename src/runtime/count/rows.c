@@ -271,12 +271,44 @@ static uint64_t calls_of(const struct stub_slot *slot)
 uint64_t rows_calls(const struct function *function)
 {
     if (atomic_load(&function->slots) == 1)
-        return function->inherited + calls_of(function->primary);
-    uint64_t calls = function->inherited;
+        return function->inherited + atomic_load(&function->outside) +
+               calls_of(function->primary);
+    uint64_t calls = function->inherited + atomic_load(&function->outside);
     for (uint32_t i = 0, end = slots_count(); i < end && i < ROW_SLOTS; i++)
         if (slot_function(&runtime_slots[i]) == function)
             calls += calls_of(&runtime_slots[i]);
     return calls;
+}
+
+static uint64_t *entry_of(struct function *function, uint64_t row, uint64_t slot)
+{
+    return row != 0 && slot < ROW_SLOTS ? &counts->counts[row / ROW_SIZE][slot]
+                                        : &function->outside;
+}
+
+void rows_count_late(struct function *function, uint64_t row, uint64_t slot)
+{
+    if (row != 0 && slot < ROW_SLOTS)
+        rows_count_call(row, slot);
+    else
+        atomic_add(&function->outside, 1);
+}
+
+// Other threads go on counting calls that no rule wants. Those that draw numbers do it one by one,
+// and each counts its call only then: so the next one finds it counted, and has a higher number. A
+// signal handler of the same thread is kept out; or there is one thread, whose entry is changed and
+// read in one instruction.
+uint64_t rows_draw(struct function *function, uint64_t row, uint64_t slot)
+{
+    uint64_t *own = entry_of(function, row, slot), before = 1;
+    bool alone = *runtime_single_threaded != 0 || runtime.filtered;
+    if (!alone)
+        process_lock();
+    uint64_t others = rows_calls(function) - atomic_load(own);
+    __asm__("lock xaddq %0, %1" : "+r"(before), "+m"(*own)::"memory");
+    if (!alone)
+        process_unlock();
+    return others + before + 1;
 }
 
 void rows_thread_ends(void)
