@@ -480,8 +480,8 @@ void function_publish(struct function *function)
 {
     if (function->in_rows)
         return;
-    uint64_t calls = function_has_rows(function) ? rows_calls(function)
-                                                 : atomic_load(&function->primary->count);
+    uint64_t calls =
+        function_has_rows(function) ? rows_calls(function) : atomic_load(&function->primary->count);
     uint64_t before;
     do {
         before = atomic_load(&function->published);
@@ -585,9 +585,8 @@ void functions_publish(void)
 static void forget_earlier_calls(struct function *function)
 {
     credits_after_fork(function);
-    function->published = function->forgotten = function_has_rows(function)
-                                                    ? function->inherited
-                                                    : atomic_load(&function->primary->count);
+    function->published = function->forgotten =
+        function_has_rows(function) ? function->inherited : atomic_load(&function->primary->count);
     if (!function->in_rows && function->started == 1)
         note_uncounted(function, 1);
 }

@@ -76,7 +76,7 @@ bool function_same_library(const struct module *a, const struct module *b);
 void function_bound(struct function *function, struct stub_slot *slot); // a first or further slot
 
 bool function_has_rows(const struct function *function); // rows_calls() tells of its calls
-void function_publish(struct function *function); // its calls so far, into the region
+void function_publish(struct function *function);        // its calls so far, into the region
 // Likewise, and this call is among them.
 void function_publish_call(struct function *function, uint64_t occurrence);
 void functions_publish(void);

@@ -43,7 +43,7 @@ void rows_take(void);       // for a new thread
 void rows_thread_ends(void);
 void rows_process_ends(void);
 bool rows_have_ended(void); // what is called now is counted without them
-bool rows_on(void); // the process counts in rows
+bool rows_on(void);         // the process counts in rows
 
 // Which rows are this process's, ascending; 0: no more.
 uint32_t rows_next(uint32_t after);

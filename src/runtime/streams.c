@@ -131,8 +131,7 @@ void *stream_opened(void *stream, const char *mode, struct frame_start caller)
     struct opening *opening = stream != NULL ? opening_of((uint64_t)stream, true) : NULL;
     if (opening == NULL)
         return stream;
-    opening->at.stack =
-        runtime.calls != NULL && mode_writes(mode) ? frames_hash_from(caller) : 0;
+    opening->at.stack = runtime.calls != NULL && mode_writes(mode) ? frames_hash_from(caller) : 0;
     atomic_store(&opening->at.place, caller.pc);
     return stream;
 }

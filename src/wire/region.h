@@ -163,7 +163,7 @@ struct wire_programs {
         uint32_t end;      // WIRE_ENDED | the status that its parent got; 0: not known
         uint32_t reserved;
     } processes[WIRE_PROCESSES];
-    uint64_t output; // inode number of the command's standard output; 0: not known
+    uint64_t output;   // inode number of the command's standard output; 0: not known
     struct wire_born { // a process whose maker has numbered it, until the runtime starts in it
         uint32_t state, pid; // 0: free; 0: not yet filled in
         uint64_t ancestry;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes a file, closes it, then writes to a command, through a FILE at the same address: all memory
-// that is given back is the next to be used.
+// Writes a file, closes it, then writes to a command, through a FILE at the same address: all
+// memory that is given back is the next to be used.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

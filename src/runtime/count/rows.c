@@ -271,8 +271,7 @@ static uint64_t calls_of(const struct stub_slot *slot)
 uint64_t rows_calls(const struct function *function)
 {
     if (atomic_load(&function->slots) == 1)
-        return function->inherited + atomic_load(&function->outside) +
-               calls_of(function->primary);
+        return function->inherited + atomic_load(&function->outside) + calls_of(function->primary);
     uint64_t calls = function->inherited + atomic_load(&function->outside);
     for (uint32_t i = 0, end = slots_count(); i < end && i < ROW_SLOTS; i++)
         if (slot_function(&runtime_slots[i]) == function)

@@ -60,8 +60,9 @@ static void raise_limit(uint64_t *entry)
     limits[0] = limits[1] = 0;
     if (!stack_limits(now) || now[0] >= WIRE_SMALL_STACK)
         return;
-    const uint64_t raised[2] = {now[0] + WIRE_SMALL_STACK,
-                                now[1] < now[0] + WIRE_SMALL_STACK ? now[0] + WIRE_SMALL_STACK : now[1]};
+    const uint64_t raised[2] = {now[0] + WIRE_SMALL_STACK, now[1] < now[0] + WIRE_SMALL_STACK
+                                                               ? now[0] + WIRE_SMALL_STACK
+                                                               : now[1]};
     if (set_stack_limits(raised)) {
         limits[0] = now[0];
         limits[1] = now[1];
@@ -134,7 +135,8 @@ struct started started_begin(const char *path)
         return started;
     uint64_t limits[2];
     started.obstacle = attach_obstacle();
-    if (started.obstacle == WIRE_OBSTACLE_NONE && stack_limits(limits) && limits[0] < WIRE_SMALL_STACK)
+    if (started.obstacle == WIRE_OBSTACLE_NONE && stack_limits(limits) &&
+        limits[0] < WIRE_SMALL_STACK)
         started.obstacle = WIRE_OBSTACLE_STACK;
     return started;
 }
