@@ -9,8 +9,12 @@
 #include "cli/mathematics.h"
 #include "report/text.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static struct error *print(struct error *error, struct buffer *text)
@@ -69,7 +73,7 @@ static struct error *run(char **arguments, int *ret_status)
     return run_command(command, arguments + 1, ret_status);
 }
 
-int main(int count, char **arguments)
+static int run_and_tell(int count, char **arguments)
 {
     int status = 0;
     if (count < 1)
@@ -97,4 +101,55 @@ int main(int count, char **arguments)
     buffer_deinit(&message);
     error_free(error);
     return EXIT_CANNOT_RUN;
+}
+
+// Ordeal itself runs where the stack is limited to less than it needs: on a stack of its own. The
+// limit stays as it is, for the command is to have it.
+#define STACK_NEEDED ((size_t)1 << 20)
+#define STACK_OWN    ((size_t)8 << 20)
+
+static bool is_stack_small(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < STACK_NEEDED;
+}
+
+static struct {
+    int count, status;
+    char **arguments;
+    ucontext_t outer, inner;
+} on_own_stack;
+
+static void enter_own_stack(void)
+{
+    on_own_stack.status = run_and_tell(on_own_stack.count, on_own_stack.arguments);
+}
+
+static void give_threads_room(void)
+{
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return;
+    if (pthread_attr_setstacksize(&attributes, STACK_OWN) == 0)
+        pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+}
+
+int main(int count, char **arguments)
+{
+    if (!is_stack_small())
+        return run_and_tell(count, arguments);
+    give_threads_room();
+    void *stack = mmap(NULL, STACK_OWN, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stack == MAP_FAILED || getcontext(&on_own_stack.inner) != 0)
+        return run_and_tell(count, arguments);
+    on_own_stack.count = count;
+    on_own_stack.arguments = arguments;
+    on_own_stack.inner.uc_stack = (stack_t){.ss_sp = stack, .ss_size = STACK_OWN};
+    on_own_stack.inner.uc_link = &on_own_stack.outer;
+    makecontext(&on_own_stack.inner, enter_own_stack, 0);
+    if (swapcontext(&on_own_stack.outer, &on_own_stack.inner) != 0)
+        return run_and_tell(count, arguments);
+    return on_own_stack.status;
 }

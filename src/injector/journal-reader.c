@@ -344,8 +344,8 @@ static bool has_failed(const struct wire_view *view, uint32_t number)
     const struct wire_region *region = view->region;
     for (uint32_t i = 0; i < WIRE_PROCESSES; i++)
         if ((uint32_t)region->process_numbers[i] == number && region->process_numbers[i] >> 32 != 0)
-            return (view->programs->ends[i] & WIRE_ENDED) != 0 &&
-                   view->programs->ends[i] != WIRE_ENDED;
+            return (view->programs->processes[i].end & WIRE_ENDED) != 0 &&
+                   view->programs->processes[i].end != WIRE_ENDED;
     return false;
 }
 

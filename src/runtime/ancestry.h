@@ -17,6 +17,7 @@ uint64_t ancestry_spawn_begin(void);
 void ancestry_spawn_end(uint64_t ancestry, uint32_t child);
 // A child of vfork(), still in its parent's memory, is about to run another program.
 void ancestry_of_vforked(uint32_t child);
+void ancestry_forget(uint32_t pid); // of a process that has ended
 // Of a program that has started in a process that is not known yet; 0: not known.
 uint64_t ancestry_of_started(uint32_t pid);
 

@@ -245,7 +245,7 @@ __attribute__((noinline)) static uint32_t choose_by_all(struct call *call)
     if (runtime.calls != NULL) {
         // Where threads have credits, or stubs that only record, the slot's count is none of calls.
         // Elsewhere it is, and no two threads draw the same number.
-        if (rows_on() && rows_have(function->primary) &&
+        if (function_has_rows(function) &&
             (atomic_load(&function->credit_limit) != 0 || record_is_all(function)))
             call->occurrence = rows_calls(function) + (call->thread->row == 0);
         record_call(call);
@@ -271,16 +271,20 @@ __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
     struct function *function = slot->function;
     if (__builtin_expect(thread->row == 0 || frame->slot >= ROW_SLOTS, 0))
         function_count_outside(function);
-    else if (function->always_asked || __builtin_expect(row == 0, 0))
+    else if (!function->late && (function->always_asked || __builtin_expect(row == 0, 0)))
         rows_count_call(thread->row, frame->slot);
-    if (!runtime.armed || thread->guard != 0)
+    if (!runtime.armed || thread->guard != 0) {
+        if (function->late)
+            rows_count_late(function, thread->row, frame->slot);
         return DECIDE_PASS;
+    }
     if (__builtin_expect(slot != function->primary, 0)) {
         if (function->primary == NULL)
             function = slot_make_function(slot);
         if (function == NULL)
             return DECIDE_PASS;
-        if (slot != function->primary) // another version of the symbol: count where the first does
+        // Another version of the symbol: count where the first does.
+        if (slot != function->primary && !function->late)
             earlier = atomic_add(&function->primary->count, 1);
     }
     struct call_cache cache = {0};
@@ -289,5 +293,9 @@ __attribute__((hot)) enum decision runtime_decide(struct call_frame *frame)
                     : atomic_load(&function->only_by_site) ? choose_by_site(&call)
                                                            : choose_by_all(&call);
     call_path_leave(&call);
+    if (function->late && rule == WIRE_NONE)
+        rows_count_late(function, thread->row, frame->slot);
+    else if (function->late)
+        call.occurrence = rows_draw(function, thread->row, frame->slot);
     return rule != WIRE_NONE ? act(&call, rule) : DECIDE_PASS;
 }

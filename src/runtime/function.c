@@ -8,6 +8,7 @@
 #include "runtime/credits.h"
 #include "runtime/journal.h"
 #include "runtime/module.h"
+#include "runtime/record.h"
 #include "runtime/rows.h"
 #include "runtime/runtime.h"
 #include "runtime/streams.h"
@@ -330,6 +331,32 @@ static void note_recorded(struct function *function)
     }
 }
 
+// Whether no rule asks for the number of a call before it fires. Walks of the stack are kept under
+// that number, too (last-walk.c).
+static bool is_free_of_numbers(const struct function *function)
+{
+    for (uint32_t i = 0; i < function->rule_count; i++) {
+        const struct wire_rule *rule = &runtime.rules[function->rules[i]];
+        if (rule->count_first > 1 || rule->count_step > 1 || rule->count_last != UINT64_MAX ||
+            rule->new_stack)
+            return false;
+        for (uint32_t at = 0; at < rule->code.count; at++)
+            switch (runtime.code[rule->code.offset + at].op) {
+            case WIRE_OP_COUNT:
+            case WIRE_OP_STACK:
+            case WIRE_OP_NEW_STACK:
+            case WIRE_OP_VARIABLE:
+            case WIRE_OP_AFTER:
+            case WIRE_OP_REMOTE:
+            case WIRE_OP_PLUGIN:
+                return false;
+            default:
+                break;
+            }
+    }
+    return function->starts_after == 0 && function->asks_after == 0;
+}
+
 // Rules about callers have gates that pass calls without asking, so the stub counts them.
 static void choose_entry(struct function *function)
 {
@@ -339,7 +366,10 @@ static void choose_entry(struct function *function)
     for (uint32_t i = 0; i < function->rule_count; i++)
         callers |= runtime.rules[function->rules[i]].site != WIRE_NONE;
     function->always_asked = function->every_call && !callers;
-    if (function->always_asked)
+    function->late = function->always_asked && is_free_of_numbers(function);
+    if (function->late)
+        function->stub_entry = RUNTIME_STUB_GATED; // where no number is drawn
+    else if (function->always_asked)
         function->stub_entry = RUNTIME_STUB_ASKED;
     else if (function->every_call || function->site_count != 0)
         function->stub_entry = RUNTIME_STUB_COUNTED;
@@ -422,8 +452,10 @@ void function_bound(struct function *function, struct stub_slot *slot)
 {
     struct function *first;
     atomic_add(&function->slots, 1);
-    if (atomic_load(&function->primary) == NULL && !rows_have(slot))
-        function->in_rows = function->always_asked = false; // nobody has called it yet
+    if (atomic_load(&function->primary) == NULL && !rows_have(slot)) { // nobody has called it yet
+        function->in_rows = function->always_asked = function->late = false;
+        function->stub_entry = 0;
+    }
     if (!atomic_swap_if(&function->primary, NULL, slot))
         return;
     do
@@ -437,11 +469,20 @@ static void add_reached(const struct function *function, uint64_t calls)
         atomic_add(&runtime.rule_states[function->rules[i]].reached, calls);
 }
 
+// Stubs that only record count in rows, also where no pattern can be told there.
+bool function_has_rows(const struct function *function)
+{
+    return rows_on() && rows_have(function->primary) &&
+           (function->in_rows || record_is_all(function));
+}
+
 void function_publish(struct function *function)
 {
     if (function->in_rows)
         return;
-    uint64_t calls = atomic_load(&function->primary->count), before;
+    uint64_t calls =
+        function_has_rows(function) ? rows_calls(function) : atomic_load(&function->primary->count);
+    uint64_t before;
     do {
         before = atomic_load(&function->published);
         if (calls <= before)
@@ -481,7 +522,8 @@ void function_count_outside(struct function *function)
     if (!function->in_rows)
         return;
     add_reached(function, 1);
-    note_lost(function);
+    if (!rows_have_ended())
+        note_lost(function);
 }
 
 // Calls that are not counted in rows are added to the region now and then. Until the process has
@@ -542,10 +584,11 @@ void functions_publish(void)
 
 static void forget_earlier_calls(struct function *function)
 {
-    function->published = function->forgotten = atomic_load(&function->primary->count);
+    credits_after_fork(function);
+    function->published = function->forgotten =
+        function_has_rows(function) ? function->inherited : atomic_load(&function->primary->count);
     if (!function->in_rows && function->started == 1)
         note_uncounted(function, 1);
-    credits_after_fork(function);
 }
 
 void functions_after_fork(void)

@@ -23,6 +23,7 @@ struct function {
     const struct rule_check *general; // rules to check on every call, ascending
     uint32_t general_count;
     bool always_asked; // all its calls come to runtime_decide(), which counts them in rows
+    bool late;         // likewise; a call gets its number only if a rule fires
     bool in_rows;      // its calls are counted in rows.h, not in `count` of its slot
     bool every_call;   // no occurrence may be skipped
     bool only_general; // likewise, and checking `general` is all there is to do
@@ -46,6 +47,7 @@ struct function {
     uint32_t started;      // 1: a first call was seen; 2: the process is about to end
     uint64_t pending;      // lowest occurrence that must be checked and has not been
     uint64_t credit_limit; // credits may be given out up to this occurrence; 0: none
+    uint64_t outside;      // calls that no row has counted, if it is `late`
     uint64_t inherited;    // calls of the parent, up to the fork
     uint64_t at_fork;      // calls so far, noted before a fork
     uint64_t published;    // calls already added to the region's `reached`
@@ -73,7 +75,8 @@ struct function *function_of(const char *name, const struct module *library);
 bool function_same_library(const struct module *a, const struct module *b);
 void function_bound(struct function *function, struct stub_slot *slot); // a first or further slot
 
-void function_publish(struct function *function); // its calls so far, into the region
+bool function_has_rows(const struct function *function); // rows_calls() tells of its calls
+void function_publish(struct function *function);        // its calls so far, into the region
 // Likewise, and this call is among them.
 void function_publish_call(struct function *function, uint64_t occurrence);
 void functions_publish(void);

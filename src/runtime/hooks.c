@@ -294,73 +294,63 @@ void *hook_real(void **real, const char *name)
     return found;
 }
 
-static const struct hook *find_in(const struct hook *table, size_t count, const char *name)
+// By name: 1 + the hook's number. Open addressing: every import is looked for, and most have none.
+#define HOOK_NAMES 256
+static uint8_t hook_names[HOOK_NAMES];
+
+// All hooks, one table after the other, and whether this run needs them.
+#define EACH_TABLE(X)                                                                              \
+    X(hooks, sizeof hooks / sizeof hooks[0], true)                                                 \
+    X(program_hooks, PROGRAM_HOOKS, true)                                                          \
+    X(user_hooks, USER_HOOKS, true)                                                                \
+    X(broadcast_hooks, BROADCAST_HOOKS, true)                                                      \
+    X(filter_hooks, FILTER_HOOKS, true)                                                            \
+    X(wait_hooks, WAIT_HOOKS, true)                                                                \
+    X(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0],                                     \
+      (runtime.plan->uses & WIRE_USE_MUTEX) != 0)                                                  \
+    X(crash_hooks, CRASH_HOOKS, (runtime.region->options & WIRE_CATCH_CRASHES) != 0)               \
+    X(cover_hooks, COVER_HOOKS, cover_is_on() || runtime.plan->variable_count != 0)                \
+    X(heap_hooks, HEAP_HOOKS, true)                                                                \
+    X(descriptor_hooks, DESCRIPTOR_HOOKS, descriptors_are_known())                                 \
+    X(stream_hooks, STREAM_HOOKS, streams_are_known())
+
+#define COUNT(table, count, needed) +(count)
+_Static_assert(0 EACH_TABLE(COUNT) <= HOOK_NAMES / 2, "numbers are bytes, and half are free");
+
+static const struct hook *hook_at(uint32_t number)
 {
-    for (size_t i = 0; i < count; i++)
-        if (text_equal(table[i].name, name))
-            return &table[i];
+#define FIND(table, count, needed)                                                                 \
+    if (number < (count))                                                                          \
+        return &(table)[number];                                                                   \
+    number -= (uint32_t)(count);
+    EACH_TABLE(FIND)
     return NULL;
 }
 
-// Most imports have no hook: a filter of 256 bits finds that out quickly.
-static uint64_t name_filter[4];
-
-static void filter_add(const struct hook *table, size_t count)
+static void add_name(const char *name, uint32_t number)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t hash = wire_hash(table[i].name);
-        name_filter[hash / 64 % 4] |= 1ull << hash % 64;
-    }
+    uint32_t at = wire_hash(name);
+    while (hook_names[at % HOOK_NAMES] != 0)
+        at++;
+    hook_names[at % HOOK_NAMES] = (uint8_t)(number + 1);
 }
 
 void hook_prepare(void)
 {
-    filter_add(hooks, sizeof hooks / sizeof hooks[0]);
-    filter_add(program_hooks, PROGRAM_HOOKS);
-    filter_add(user_hooks, USER_HOOKS);
-    filter_add(broadcast_hooks, BROADCAST_HOOKS);
-    filter_add(filter_hooks, FILTER_HOOKS);
-    filter_add(wait_hooks, WAIT_HOOKS);
-    if ((runtime.plan->uses & WIRE_USE_MUTEX) != 0)
-        filter_add(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0]);
-    if ((runtime.region->options & WIRE_CATCH_CRASHES) != 0)
-        filter_add(crash_hooks, CRASH_HOOKS);
-    if (cover_is_on() || runtime.plan->variable_count != 0)
-        filter_add(cover_hooks, COVER_HOOKS);
-    filter_add(heap_hooks, HEAP_HOOKS);
-    if (descriptors_are_known())
-        filter_add(descriptor_hooks, DESCRIPTOR_HOOKS);
-    if (streams_are_known())
-        filter_add(stream_hooks, STREAM_HOOKS);
+    uint32_t first = 0;
+#define ADD(table, count, needed)                                                                  \
+    for (uint32_t i = 0; (needed) && i < (count); i++)                                             \
+        add_name((table)[i].name, first + i);                                                      \
+    first += (uint32_t)(count);
+    EACH_TABLE(ADD)
 }
 
 const struct hook *hook_find(const char *name)
 {
-    uint32_t hash = wire_hash(name);
-    if ((name_filter[hash / 64 % 4] >> hash % 64 & 1) == 0)
-        return NULL;
-    const struct hook *hook = find_in(hooks, sizeof hooks / sizeof hooks[0], name);
-    if (hook == NULL)
-        hook = find_in(program_hooks, PROGRAM_HOOKS, name);
-    if (hook == NULL)
-        hook = find_in(user_hooks, USER_HOOKS, name);
-    if (hook == NULL)
-        hook = find_in(broadcast_hooks, BROADCAST_HOOKS, name);
-    if (hook == NULL)
-        hook = find_in(filter_hooks, FILTER_HOOKS, name);
-    if (hook == NULL)
-        hook = find_in(wait_hooks, WAIT_HOOKS, name);
-    if (hook == NULL && (runtime.plan->uses & WIRE_USE_MUTEX) != 0)
-        hook = find_in(mutex_hooks, sizeof mutex_hooks / sizeof mutex_hooks[0], name);
-    if (hook == NULL && (runtime.region->options & WIRE_CATCH_CRASHES) != 0)
-        hook = find_in(crash_hooks, CRASH_HOOKS, name);
-    if (hook == NULL && (cover_is_on() || runtime.plan->variable_count != 0))
-        hook = find_in(cover_hooks, COVER_HOOKS, name);
-    if (hook == NULL)
-        hook = find_in(heap_hooks, HEAP_HOOKS, name);
-    if (hook == NULL && descriptors_are_known())
-        hook = find_in(descriptor_hooks, DESCRIPTOR_HOOKS, name);
-    if (hook == NULL && streams_are_known())
-        hook = find_in(stream_hooks, STREAM_HOOKS, name);
-    return hook;
+    for (uint32_t at = wire_hash(name); hook_names[at % HOOK_NAMES] != 0; at++) {
+        const struct hook *hook = hook_at(hook_names[at % HOOK_NAMES] - 1u);
+        if (text_equal(hook->name, name))
+            return hook;
+    }
+    return NULL;
 }

@@ -47,44 +47,66 @@ uint64_t clock_now(void)
     return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
 }
 
-static bool is_gone(uint32_t pid)
+bool process_is_gone(uint32_t pid)
 {
     const long no_such_process = -3;
-    return SYSTEM_2(__NR_kill, pid, 0) == no_such_process;
+    return !runtime.filtered && SYSTEM_2(__NR_kill, pid, 0) == no_such_process;
 }
 
-// A process keeps its number over exec; a new pid gets the next one.
+#define NEIGHBOURS 16 // entries of a pid
+#define NO_ENTRY   WIRE_PROCESSES
+
+uint32_t process_entry(uint32_t pid)
+{
+    for (uint32_t i = 0; i < NEIGHBOURS; i++) {
+        uint32_t entry = (pid + i) % WIRE_PROCESSES;
+        if (atomic_load(&runtime.region->process_numbers[entry]) >> 32 == pid)
+            return entry;
+    }
+    return NO_ENTRY;
+}
+
+// Other processes look for an entry at the same time. If none is free, two share one.
+static uint32_t entry_take(uint32_t pid, uint32_t number)
+{
+    uint64_t *numbers = runtime.region->process_numbers;
+    const uint64_t mine = (uint64_t)pid << 32 | number;
+    const uint32_t found = process_entry(pid), first = pid % WIRE_PROCESSES;
+    for (uint32_t i = 0; found == NO_ENTRY && i < NEIGHBOURS; i++) {
+        uint32_t entry = (pid + i) % WIRE_PROCESSES;
+        uint64_t before = atomic_load(&numbers[entry]);
+        if ((before == 0 || process_is_gone((uint32_t)(before >> 32))) &&
+            atomic_swap_if(&numbers[entry], before, mine))
+            return entry;
+    }
+    atomic_store(&numbers[found != NO_ENTRY ? found : first], mine);
+    return found != NO_ENTRY ? found : first;
+}
+
+// A process keeps its number over exec; a new pid gets the next one. Its entry is taken before its
+// ancestry is known, which may take a while.
 static uint32_t process_number(uint32_t pid, bool forked)
 {
     struct wire_region *region = runtime.region;
-    uint64_t *own = NULL, *spare = NULL;
-    for (uint32_t i = 0; i < 16 && own == NULL; i++) {
-        uint64_t *entry = &region->process_numbers[(pid + i) % WIRE_PROCESSES];
-        uint32_t owner = (uint32_t)(atomic_load(entry) >> 32);
-        if (owner == pid)
-            own = entry;
-        else if (spare == NULL && (owner == 0 || is_gone(owner)))
-            spare = entry;
+    struct wire_process *processes = runtime.programs->processes;
+    uint32_t entry = process_entry(pid);
+    system_touch(&processes[entry % WIRE_PROCESSES]);
+    if (entry != NO_ENTRY && !forked) {
+        runtime.process->shared = &processes[entry];
+        runtime.ancestry = processes[entry].ancestry;
+        return (uint32_t)atomic_load(&region->process_numbers[entry]);
     }
-    if (own != NULL && !forked) {
-        runtime.process->own_call = &runtime.programs->own_calls[own - region->process_numbers];
-        runtime.ancestry = runtime.programs->ancestries[own - region->process_numbers];
-        return (uint32_t)atomic_load(own);
-    }
-    if (own == NULL)
-        own = spare != NULL ? spare : &region->process_numbers[pid % WIRE_PROCESSES];
     uint32_t number = atomic_add(&region->processes, 1) + 1;
     if (forked)
         atomic_add(&region->forks, 1);
+    entry = entry_take(pid, number);
+    const uint64_t own_call = processes[entry].own_call; // somebody may have been killed in it
+    processes[entry] = (struct wire_process){.own_call = own_call};
+    runtime.process->shared = &processes[entry];
     runtime.ancestry = forked        ? ancestry_of_copy()
                        : number == 1 ? WIRE_ANCESTRY_COMMAND
                                      : ancestry_of_started(pid);
-    runtime.programs->ancestries[own - region->process_numbers] = runtime.ancestry;
-    atomic_store(&runtime.programs->children[own - region->process_numbers], 0u);
-    atomic_store(&runtime.programs->spawning[own - region->process_numbers], 0u);
-    atomic_store(&runtime.programs->ends[own - region->process_numbers], 0u);
-    atomic_store(own, (uint64_t)pid << 32 | number);
-    runtime.process->own_call = &runtime.programs->own_calls[own - region->process_numbers];
+    processes[entry].ancestry = runtime.ancestry;
     return number;
 }
 
@@ -102,7 +124,7 @@ uint32_t thread_tid(void)
 void process_mark_calls(void)
 {
     if (runtime.filtered)
-        system_mark = runtime.process->own_call;
+        system_mark = &runtime.process->shared->own_call;
 }
 
 void process_start(void)

@@ -33,7 +33,7 @@ struct process {
     uint64_t key; // 0: a new process, not yet set up
     uint32_t lock, lock_waiters;
     uint32_t number, pid;
-    uint64_t *own_call;            // where the region tells in which system call of ours it is
+    struct wire_process *shared;   // what the region tells of it
     uint32_t crash_pid, crash_tid; // who is writing the record of a crash, or has
     uint32_t crash_signal;
     uint32_t crash_done; // futex: 1: it is written
@@ -60,6 +60,10 @@ uint32_t thread_tid(void);
 void process_mark_calls(void);
 void process_lock(void);
 void process_unlock(void);
+
+bool process_is_gone(uint32_t pid); // false where asking may be forbidden
+// The place of a process in `process_numbers` and `processes`; WIRE_PROCESSES: it has none.
+uint32_t process_entry(uint32_t pid);
 
 uint64_t random_mix(uint64_t value);
 uint64_t clock_now(void); // CLOCK_MONOTONIC, ns

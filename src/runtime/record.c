@@ -61,17 +61,11 @@ static struct row_table {
     struct record_table *table;
     uint32_t level; // of table_entries
 } row_tables[ROW_COUNT];
+static bool has_tables;
 _Static_assert(sizeof(struct record_table) +
                        (RECORD_FIRST_ENTRIES + RECORD_NEIGHBOURS) * sizeof(struct record_entry) <=
                    RECORD_FIRST_SIZE,
                "the first table has its place");
-
-// Reads a place before it is written: for shared memory, the kernel maps neighbouring pages with a
-// read, but not with a write.
-static void touch(const void *place)
-{
-    (void)*(const volatile char *)place;
-}
 
 void record_prepare(void)
 {
@@ -83,7 +77,7 @@ void record_prepare(void)
     }
     runtime_thread.record = (struct record_table *)(runtime.process + 1);
     runtime.calls = region_at(runtime.region->calls);
-    touch(runtime.calls);
+    system_touch(runtime.calls);
     cache_prepare();
 }
 
@@ -119,6 +113,7 @@ static void make_table(struct row_table *entry)
     struct record_table *table = table_new(level);
     if (table == NULL)
         return;
+    has_tables = true;
     entry->level = level;
     if (!atomic_swap_if(&entry->table, NULL, table))
         own_unmap(table, table_size(level));
@@ -187,7 +182,8 @@ void record_after_fork(void)
 {
     if (runtime.calls == NULL)
         return;
-    memset(row_tables, 0, sizeof row_tables);
+    if (has_tables) // else the page is not touched
+        memset(row_tables, 0, sizeof row_tables);
     if (runtime_thread.record != (struct record_table *)(runtime.process + 1))
         *own_entry() = (struct row_table){runtime_thread.record, runtime_thread.record_level};
 }
@@ -206,12 +202,12 @@ static bool writes_stream(const struct function *function)
 
 bool record_is_all(const struct function *function)
 {
-    if (writes_stream(function))
+    if (!record_by_site() || writes_stream(function))
         return false;
     for (uint32_t i = 0; i < function->rule_count; i++)
         if (runtime.rules[function->rules[i]].actions != 0)
             return false;
-    return record_by_site();
+    return true;
 }
 
 static uint32_t process_row(void)
@@ -225,7 +221,7 @@ static uint32_t process_row(void)
         return NO_ROOM;
     }
     struct wire_call_process *row = &runtime.calls->process[index];
-    touch(row);
+    system_touch(row);
     row->state = WIRE_RECORD_OPEN;
     row->number = process->number;
     row->ancestry = runtime.ancestry;
@@ -343,8 +339,10 @@ static struct record_table *table_grow(struct record_table *old, uint32_t *entri
     *entries = table_entries[level];
     self->record_level = level;
     atomic_store(&self->record, table);
-    if (self->row != 0)
+    if (self->row != 0) {
+        has_tables = true;
         *own_entry() = (struct row_table){table, level};
+    }
     forget(old); // stubs may still know entries of it
     atomic_store(&self->record_growing, 0);
     return table;
@@ -378,7 +376,7 @@ static uint64_t *new_count(struct record_table *table, const struct call *call,
     struct wire_call *row = row_new(table);
     if (row == NULL)
         return NULL;
-    touch(row);
+    system_touch(row);
     row->state = WIRE_RECORD_OPEN;
     row->process = process - 1;
     row->function = function - 1;
@@ -521,6 +519,7 @@ static void record_stream_write(const struct call *call)
     struct stack none;
     uint64_t stream = call->frame->arguments[0];
     const struct stream_opening opening = stream_opening(stream);
+    // Of a stream that is not known there is only the place in the C library.
     none.place = opening.place != 0 ? opening.place : call->frame->return_address;
     none.hash = opening.stack;
     none.count = 0;
@@ -529,13 +528,13 @@ static void record_stream_write(const struct call *call)
     if (count == NULL)
         return;
     struct wire_call *row = row_of(count);
-    row->stream = row->site;
+    row->stream = opening.place != 0 ? row->site : 0;
     if (call->occurrence > row->last)
         row->last = call->occurrence;
     int64_t descriptor = stream_descriptor(stream);
     record_kind(row, (uint64_t)descriptor);
     // The command's standard output is a pipe of the controller, which stands for any other file.
-    if (row->count == 1 && descriptor == 1 && runtime.region->output == descriptor_inode(1))
+    if (row->count == 1 && descriptor == 1 && runtime.programs->output == descriptor_inode(1))
         __atomic_fetch_or(&row->kinds, (uint16_t)(1u << WIRE_FD_FILE), __ATOMIC_RELAXED);
 }
 

@@ -42,13 +42,17 @@ void rows_after_fork(void); // in a child that has no other threads yet
 void rows_take(void);       // for a new thread
 void rows_thread_ends(void);
 void rows_process_ends(void);
-bool rows_on(void); // the process counts in rows
+bool rows_have_ended(void); // what is called now is counted without them
+bool rows_on(void);         // the process counts in rows
 
 // Which rows are this process's, ascending; 0: no more.
 uint32_t rows_next(uint32_t after);
 // How many calls of a function there were, this thread's present one included. Calls that other
 // threads make meanwhile may be counted or not.
 uint64_t rows_calls(const struct function *function);
+// Counts a call of a function that is `late`; or does so and returns its number.
+void rows_count_late(struct function *function, uint64_t row, uint64_t slot);
+uint64_t rows_draw(struct function *function, uint64_t row, uint64_t slot);
 // Says in the region what a slot counts.
 void rows_describe(const struct stub_slot *slot);
 

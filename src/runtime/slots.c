@@ -33,7 +33,7 @@ static void *stub_of(const struct stub_slot *slot)
 {
     // A function stays what it is here: pointers to it must stay equal.
     if (rows_have(slot) && record_by_site())
-        return (void *)(runtime_record_stubs + (slot - runtime_slots) * RECORD_STUB_SIZE);
+        return (void *)(runtime_record_stub_end - (slot - runtime_slots + 1) * RECORD_STUB_SIZE);
     return (void *)(runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE +
                     slot->function->stub_entry);
 }

@@ -184,7 +184,7 @@ __attribute__((destructor)) static void runtime_stop(void)
     if (!runtime.armed)
         return;
     functions_end();
-    if (!stream_write_is_bound()) // exit() writes streams later
-        rows_process_ends();
+    stream_write_ask_always(); // exit() writes streams later, when there are no rows
+    rows_process_ends();
     bind_report_unresolved();
 }

@@ -8,6 +8,7 @@
 #include "runtime/streams.h"
 
 #include "runtime/assembly/stubs.h"
+#include "runtime/credits.h"
 #include "runtime/descriptors.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"
@@ -80,6 +81,8 @@ void stream_lose_buffer(uint64_t stream)
 // memory is another one. What finds no room is not known.
 #define OPENINGS 1024
 #define TRIED    16
+// Most programs open few streams: these stand at the end, on a page that is touched anyway.
+#define FIRST 32
 static struct opening {
     uint64_t stream;
     struct stream_opening at;
@@ -87,9 +90,10 @@ static struct opening {
 
 static struct opening *opening_of(uint64_t stream, bool add)
 {
-    uint64_t at = random_mix(stream);
-    for (uint32_t i = 0; i < TRIED; i++) {
-        struct opening *opening = &openings[(at + i) % OPENINGS];
+    const uint64_t hash = random_mix(stream), others = OPENINGS - FIRST;
+    for (uint32_t i = 0; i < 2 * TRIED; i++) {
+        struct opening *opening =
+            &openings[i < TRIED ? others + (hash + i) % FIRST : (hash + i) % others];
         uint64_t found = atomic_load(&opening->stream);
         if (found == 0 && add && atomic_swap_if(&opening->stream, 0, stream))
             return opening;
@@ -112,79 +116,88 @@ struct stream_opening stream_opening(uint64_t stream)
         .place = descriptor == 1 || descriptor == 2 ? (uint64_t)descriptor : 0};
 }
 
-static void *opened(void *stream, struct frame_start caller)
+// As fopen() has it.
+static bool mode_writes(const char *mode)
+{
+    for (bool first = true; *mode != '\0' && *mode != ','; mode++, first = false)
+        if (*mode == '+' || (first && *mode != 'r'))
+            return true;
+    return false;
+}
+
+// The stack tells streams that are written apart. Others are many, and a walk is dear.
+void *stream_opened(void *stream, const char *mode, struct frame_start caller)
 {
     struct opening *opening = stream != NULL ? opening_of((uint64_t)stream, true) : NULL;
     if (opening == NULL)
         return stream;
-    opening->at.stack = runtime.calls != NULL ? frames_hash_from(caller) : 0;
+    opening->at.stack = runtime.calls != NULL && mode_writes(mode) ? frames_hash_from(caller) : 0;
     atomic_store(&opening->at.place, caller.pc);
     return stream;
 }
 
 // clang-format off
-#define EACH_HOOK(X) X(fopen) X(fopen64) X(fdopen) X(tmpfile) X(tmpfile64) X(popen)
+#define EACH_HOOK(X) X(fopen) X(fopen64) X(fdopen) X(tmpfile) X(tmpfile64)
 // clang-format on
 #define AT(name) AT_##name,
 enum { EACH_HOOK(AT) HOOKS };
 _Static_assert(HOOKS == STREAM_HOOKS, "STREAM_HOOKS");
 
-static void *reals[STREAM_HOOKS];
-#define REAL(name) ((__typeof__(hook_##name) *)hook_real(&reals[AT_##name], #name))
+static void *stream_reals[STREAM_HOOKS];
+#define REAL(name) ((__typeof__(hook_##name) *)hook_real(&stream_reals[AT_##name], #name))
 
-// At the frame pointer are the caller's, and what the hook returns to. They are read before the
-// frame may be given up for a last call.
-#define OPENING_HOOK(name, parameters, arguments)                                                  \
+#define OPENING_HOOK(name, parameters, arguments, mode)                                            \
     static void *hook_##name parameters                                                            \
     {                                                                                              \
-        const uint64_t *frame = __builtin_frame_address(0);                                        \
-        const struct frame_start caller = {frame[1], (uint64_t)(frame + 2), frame[0]};             \
-        return opened(REAL(name) arguments, caller);                                               \
+        const struct frame_start caller = CALLER_OF_HOOK;                                          \
+        return stream_opened(REAL(name) arguments, mode, caller);                                  \
     }
-OPENING_HOOK(fopen, (const char *a, const char *b), (a, b))
-OPENING_HOOK(fopen64, (const char *a, const char *b), (a, b))
-OPENING_HOOK(fdopen, (int a, const char *b), (a, b))
-OPENING_HOOK(tmpfile, (void), ())
-OPENING_HOOK(tmpfile64, (void), ())
-OPENING_HOOK(popen, (const char *a, const char *b), (a, b))
+OPENING_HOOK(fopen, (const char *a, const char *b), (a, b), b)
+OPENING_HOOK(fopen64, (const char *a, const char *b), (a, b), b)
+OPENING_HOOK(fdopen, (int a, const char *b), (a, b), b)
+OPENING_HOOK(tmpfile, (void), (), "w+")
+OPENING_HOOK(tmpfile64, (void), (), "w+")
 
 // Filled in at run time, as in descriptors.c.
 struct hook stream_hooks[STREAM_HOOKS];
 
 __attribute__((noinline)) static void put(uint32_t at, const char *name, void *replacement)
 {
-    stream_hooks[at] = (struct hook){name, replacement, &reals[at]};
+    stream_hooks[at] = (struct hook){name, replacement, &stream_reals[at]};
 }
 
 void streams_prepare(void)
 {
     if (!streams_are_known())
         return;
-    if (runtime.process->number == 1 && runtime.region->output == 0)
-        runtime.region->output = descriptor_inode(1);
+    if (runtime.process->number == 1 && runtime.programs->output == 0)
+        runtime.programs->output = descriptor_inode(1);
 #define PUT(name) put(AT_##name, #name, (void *)hook_##name);
     EACH_HOOK(PUT)
 }
 
-static bool is_bound;
+static const char write_name[] = "_IO_file_write";
+static struct function *bound_write; // the last one; NULL: none
 
-bool stream_write_is_bound(void)
+void stream_write_ask_always(void)
 {
-    return is_bound;
+    if (bound_write == NULL)
+        return;
+    credits_stop();
+    atomic_store(&bound_write->primary->quiet_until, 0);
 }
 
 // Only if a rule names the function: "*write" means the functions that programs call.
 void stream_write_bind(struct module *module)
 {
-    static const char name[] = "_IO_file_write";
     if (!streams_are_known() || !module->system || module->relro_low == 0 ||
-        !function_is_named(name))
+        !function_is_named(write_name))
         return;
-    void *real = symbol_in(module, (struct symbol_query){.name = name});
-    void *replacement = real != NULL ? slot_replacement(name, real, SLOT_RULES, NULL) : NULL;
+    void *real = symbol_in(module, (struct symbol_query){.name = write_name});
+    void *replacement = real != NULL ? slot_replacement(write_name, real, SLOT_RULES, NULL) : NULL;
     if (replacement == NULL)
         return;
-    is_bound = true;
+    bound_write = function_of(write_name, module);
     for (void **place = (void **)module->relro_low; place < (void **)module->relro_high; place++)
         if (*place == real)
             bind_write(module, place, replacement);

@@ -5,6 +5,7 @@
 #define ORDEAL_RUNTIME_STREAMS_H
 
 #include "runtime/hooks.h"
+#include "runtime/unwind.h"
 #include "wire/traits.h"
 
 #include <stdbool.h>
@@ -13,7 +14,7 @@
 struct call_frame;
 struct module;
 
-#define STREAM_HOOKS 6
+#define STREAM_HOOKS 5
 extern struct hook stream_hooks[STREAM_HOOKS]; // empty unless streams_are_known()
 
 void streams_prepare(void);   // once the plan is there
@@ -29,6 +30,16 @@ struct stream_opening {
     uint64_t stack; // frames_hash(), if calls are recorded; or 0
 };
 struct stream_opening stream_opening(uint64_t stream);
+// A hook has opened one, or not if it is NULL. Returns it.
+void *stream_opened(void *stream, const char *mode, struct frame_start caller);
+// At the frame pointer are the caller's, and what the hook returns to. They are read before the
+// frame may be given up for a last call.
+#define CALLER_OF_HOOK                                                                             \
+    {                                                                                              \
+        ((const uint64_t *)__builtin_frame_address(0))[1],                                         \
+            (uint64_t)__builtin_frame_address(0) + 16,                                             \
+            *(const uint64_t *)__builtin_frame_address(0)                                          \
+    }
 
 // What a real failure does to the FILE: sets its end or error indicator; loses what was buffered.
 #define STREAM_END   0x10u
@@ -39,6 +50,7 @@ void stream_lose_buffer(uint64_t stream);
 // The C library writes a stream's buffer through a table of pointers, not through an import.
 // Replaces these pointers in the module that defines the function, if a rule names it.
 void stream_write_bind(struct module *module);
-bool stream_write_is_bound(void);
+// From now on every such call is decided about one by one, and counted so.
+void stream_write_ask_always(void);
 
 #endif

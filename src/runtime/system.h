@@ -43,6 +43,13 @@ static inline long system_call(long number, long a, long b, long c, long d, long
     system_call(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
 // The kernel reports failure as -4095..-1.
+// Reads a place before it is written: for shared memory, the kernel maps neighbouring pages with a
+// read, but not with a write.
+static inline void system_touch(const void *place)
+{
+    (void)*(const volatile char *)place;
+}
+
 static inline bool system_failed(long result)
 {
     return (unsigned long)result > -4096ul;

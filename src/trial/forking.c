@@ -203,7 +203,8 @@ void forking_go_on(struct forking *forking)
     map->processes = snapshot->processes;
     map->forks = snapshot->forks;
     memcpy(programs(region)->execs, snapshot->execs, sizeof snapshot->execs);
-    memset(programs(region)->own_calls, 0, sizeof programs(region)->own_calls);
+    for (uint32_t i = 0; i < WIRE_PROCESSES; i++)
+        programs(region)->processes[i].own_call = 0;
     region_start(region, map->start_ns + (clock_ns() - snapshot->taken_ns));
     answer(forking, WIRE_FORK_NONE);
 }

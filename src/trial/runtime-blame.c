@@ -50,7 +50,7 @@ static const char *call_name(uint64_t number)
 static struct error *blame_call(const struct wire_view *view, uint32_t at, char **ret_text)
 {
     char number[32];
-    uint64_t call = view->programs->own_calls[at] - 1;
+    uint64_t call = view->programs->processes[at].own_call - 1;
     const char *name = call_name(call);
     snprintf(number, sizeof number, "number %llu", (unsigned long long)call);
     if (asprintf(
@@ -98,7 +98,7 @@ struct error *runtime_blame(const struct wire_view *view, char **ret_text)
     if (view->damage != WIRE_DAMAGE_NONE)
         return NULL;
     for (uint32_t i = 0; i < WIRE_PROCESSES; i++)
-        if (view->programs->own_calls[i] != 0)
+        if (view->programs->processes[i].own_call != 0)
             return blame_call(view, i, ret_text);
     if (is_unseen_filter(view) &&
         asprintf(ret_text, "a process was killed by SIGSYS: it has a filter of system calls that "

@@ -8,10 +8,13 @@
 #include "base/clock.h"
 #include "base/processes.h"
 #include "base/timeouts.h"
+#include "wire/region.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -54,9 +57,32 @@ void supervise_signals_restore(const struct supervise_signals *saved)
     sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
-// Runs in the child, which shares our memory until exec: only system calls here.
+// What follows runs in the child, which shares our memory until exec: only system calls here.
+
+#define PERSONALITY_ASK 0xffffffffu
+
+// As runtime/process/started.c does it for what the command starts; the runtime undoes it.
+static void raise_stack_limit(uint64_t ret_limits[2])
+{
+    struct rlimit now, raised;
+    if (getrlimit(RLIMIT_STACK, &now) < 0 || now.rlim_cur >= WIRE_SMALL_STACK)
+        return;
+    raised = (struct rlimit){now.rlim_cur + WIRE_SMALL_STACK, now.rlim_max};
+    if (raised.rlim_max < raised.rlim_cur)
+        raised.rlim_max = raised.rlim_cur;
+    int before;
+    if (setrlimit(RLIMIT_STACK, &raised) == 0) {
+        ret_limits[0] = now.rlim_cur;
+        ret_limits[1] = now.rlim_max;
+    } else if ((before = personality(PERSONALITY_ASK)) >= 0 &&
+               personality((unsigned)before | ADDR_NO_RANDOMIZE) >= 0) {
+        ret_limits[1] = (uint64_t)before + 1;
+    }
+}
+
 __attribute__((noreturn)) static void child(char *const *command, char *const *environment,
-                                            const struct supervise_signals *signals, pid_t parent,
+                                            const struct supervise_signals *signals,
+                                            uint64_t *ret_limits, pid_t parent,
                                             volatile int *ret_code)
 {
     // The command must not outlive a controller that is killed.
@@ -65,13 +91,15 @@ __attribute__((noreturn)) static void child(char *const *command, char *const *e
     if (now > 0 && now != parent)
         _exit(127);
     supervise_signals_restore(signals);
+    raise_stack_limit(ret_limits);
     execvpe(command[0], command, environment);
     *ret_code = errno;
     _exit(127);
 }
 
 struct error *supervise_start(char *const *command, char *const *environment,
-                              const struct supervise_signals *signals, pid_t *ret_pid)
+                              const struct supervise_signals *signals, uint64_t ret_limits[2],
+                              pid_t *ret_pid)
 {
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         return error_from_errno(errno, "cannot adopt the processes of the trial");
@@ -79,7 +107,7 @@ struct error *supervise_start(char *const *command, char *const *environment,
     pid_t parent = getpid();
     pid_t pid = vfork();
     if (pid == 0)
-        child(command, environment, signals, parent, &code);
+        child(command, environment, signals, ret_limits, parent, &code);
     if (pid < 0)
         return error_from_errno(errno, "cannot start a process");
     if (code != 0) {

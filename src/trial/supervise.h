@@ -29,9 +29,11 @@ struct outcome {
     size_t left_over; // processes that could not be killed
 };
 
-// Starts `command` (searched in PATH) with `environment`. Fails if it cannot be executed.
+// Starts `command` (searched in PATH) with `environment`. Fails if it cannot be executed. What it
+// changes for a command with a small stack is in `ret_limits`, as in wire_programs.command_limits.
 _must_check_ struct error *supervise_start(char *const *command, char *const *environment,
-                                           const struct supervise_signals *signals, pid_t *ret_pid);
+                                           const struct supervise_signals *signals,
+                                           uint64_t ret_limits[2], pid_t *ret_pid);
 struct supervise_options {
     uint64_t start_ns;   // when the command was started
     uint64_t timeout_ns; // kill everything this much later; 0 = never

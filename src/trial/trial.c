@@ -75,8 +75,10 @@ static struct error *supervise(const struct trial_options *options,
     inherited_sockets_note(runtime_session_region(trial->session)->map);
     uint64_t start_ns = clock_ns();
     pid_t pid;
+    struct region *region = runtime_session_region(trial->session);
+    struct wire_programs *programs = (void *)((char *)region->map + region->layout.programs);
     TRY(supervise_start(options->command, runtime_session_environment(trial->session), signals,
-                        &pid));
+                        programs->command_limits, &pid));
     region_tidy(runtime_session_region(trial->session)); // while the loader is busy
     const struct supervise_options watch = {.start_ns = start_ns,
                                             .timeout_ns = options->timeout_ns,

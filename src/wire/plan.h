@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define WIRE_PLAN_MAGIC  0x4c50524fu // "ORPL"
-#define WIRE_VERSION     16u
+#define WIRE_VERSION     17u
 #define WIRE_NONE        0xffffffffu
 #define WIRE_STACK_DEPTH 32 // values an expression may hold at once; the compiler checks
 #define WIRE_AFTER_MAX   32 // after() instances in one plan

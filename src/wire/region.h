@@ -35,6 +35,7 @@
 #define WIRE_CALL_FUNCTIONS    1024
 #define WIRE_CALL_NAMES        2048 // a power of two
 #define WIRE_CALL_PROCESSES    4096
+#define WIRE_SMALL_STACK       (64u << 10) // bytes; a lower limit is raised for the start
 #define WIRE_COUNT_ROWS        256 // threads that count their calls at the same time, and row 0
 #define WIRE_COUNT_SLOTS       512 // functions of a process that are counted so
 #define WIRE_COUNT_PATTERNS    2   // that take such a function
@@ -138,7 +139,6 @@ struct wire_region {
     // Inode numbers of the sockets that the command got from outside of the trial, besides its
     // standard streams. Written before it starts.
     uint64_t inherited_sockets[WIRE_INHERITED_SOCKETS];
-    uint64_t output; // inode number of the command's standard output; 0: not known. Written by it.
 };
 
 // Programs that processes start. Not in the header, which the controller copies several times.
@@ -150,14 +150,20 @@ struct wire_programs {
     // Of the processes in `pending`, the limits of the stack (soft, hard) if they were raised for
     // the start; or 0 and 1 + the personality, if that was changed.
     uint64_t pending_limits[WIRE_PENDING][2];
-    // Of the processes in `process_numbers`: 1 + the number of the system call that the runtime is
-    // making in one that filters its own system calls; 0: none.
-    uint64_t own_calls[WIRE_PROCESSES];
-    // Of the same processes: who made them (WIRE_ANCESTRY_CHILD()), how many children they have
-    // made, and how many calls of posix_spawn() are under way.
-    uint64_t ancestries[WIRE_PROCESSES];
-    uint32_t children[WIRE_PROCESSES], spawning[WIRE_PROCESSES];
-    uint32_t ends[WIRE_PROCESSES]; // WIRE_ENDED | the status that its parent got; 0: not known
+    uint64_t command_limits[2]; // likewise, of the command; 0, 0: nothing was changed
+    // Of the processes in `process_numbers`. What is about one process stands together: every page
+    // that it writes to costs it a fault.
+    struct wire_process {
+        // 1 + the number of the system call that the runtime is making in a process that filters
+        // its own system calls; 0: none.
+        uint64_t own_call;
+        uint64_t ancestry; // who made it: WIRE_ANCESTRY_CHILD()
+        uint32_t children; // that it has made
+        uint32_t spawning; // its calls of posix_spawn() that are under way
+        uint32_t end;      // WIRE_ENDED | the status that its parent got; 0: not known
+        uint32_t reserved;
+    } processes[WIRE_PROCESSES];
+    uint64_t output;   // inode number of the command's standard output; 0: not known
     struct wire_born { // a process whose maker has numbered it, until the runtime starts in it
         uint32_t state, pid; // 0: free; 0: not yet filled in
         uint64_t ancestry;

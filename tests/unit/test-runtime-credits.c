@@ -36,11 +36,15 @@ uint64_t rows_calls(const struct function *asked)
 {
     return in_rows;
 }
+bool function_has_rows(const struct function *asked)
+{
+    return true;
+}
 void functions_each(void (*each)(struct function *))
 {
     each(&function);
 }
-bool record_by_site(void)
+bool record_is_all(const struct function *asked)
 {
     return is_recorded;
 }
@@ -56,7 +60,8 @@ static void fork_with(uint64_t count, int64_t first, int64_t second)
     credits_forked();
     assert_int_equal(*left_of(1, &runtime_slots[3]), 0);
     assert_int_equal(*left_of(2, &runtime_slots[3]), 0);
-    assert_int_equal(function.inherited, runtime_slots[3].count);
+    if (!is_recorded) // such a stub draws no numbers
+        assert_int_equal(function.inherited, runtime_slots[3].count);
     assert_int_equal(moving, 0);
 }
 
@@ -86,13 +91,13 @@ static void recorded_calls_are_those_before_the_fork(void **state)
     credits_note_fork(true);
     in_rows = 60; // the parent has gone on
     fork_with(7, 0, 0);
-    assert_int_equal(runtime_slots[3].count, 50);
+    assert_int_equal(function.inherited, 50);
     fork_with(7, 0, 0); // behind the C library's back
-    assert_int_equal(runtime_slots[3].count, 60);
+    assert_int_equal(function.inherited, 60);
     credits_note_fork(true);
     credits_note_fork(false);
     fork_with(7, 0, 0);
-    assert_int_equal(runtime_slots[3].count, 60);
+    assert_int_equal(function.inherited, 60);
     is_recorded = false;
 }
 

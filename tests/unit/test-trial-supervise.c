@@ -33,7 +33,8 @@ static struct error *run_command(char *const *command, uint64_t timeout_ms,
                                         .settled = settled,
                                         .data = data};
     pid_t pid;
-    must(supervise_start(command, environ, &signals, &pid));
+    uint64_t limits[2] = {0};
+    must(supervise_start(command, environ, &signals, limits, &pid));
     struct error *error = supervise_wait(pid, &options, ret_outcome);
     supervise_signals_restore(&signals);
     return error;
@@ -120,7 +121,8 @@ static void a_missing_program_is_an_error(void **state)
     struct supervise_signals signals;
     must(supervise_signals_take(&signals));
     pid_t pid;
-    struct error *error = supervise_start(command, environ, &signals, &pid);
+    uint64_t limits[2] = {0};
+    struct error *error = supervise_start(command, environ, &signals, limits, &pid);
     supervise_signals_restore(&signals);
     must_say(error, "/nonexistent/program: No such file or directory");
     no_child_is_left();

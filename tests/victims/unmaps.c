@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Does something to every mapping that it does not know, then reads five times.
-// Usage: unmaps HOW, with HOW unmap, protect, replace; by-syscall; alone (no C library)
+// Usage: unmaps HOW, with HOW unmap, protect, replace, attach; by-syscall, attach-by-syscall;
+// alone (no C library)
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static char maps[1 << 20];
+
+static void attach(void *start, size_t size, int by_syscall)
+{
+    int segment = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
+    if (by_syscall)
+        syscall(SYS_shmat, segment, start, SHM_REMAP);
+    else
+        shmat(segment, start, SHM_REMAP);
+    shmctl(segment, IPC_RMID, NULL);
+}
 
 static void do_to(const char *how, void *start, size_t size)
 {
@@ -21,6 +33,8 @@ static void do_to(const char *how, void *start, size_t size)
         mmap(start, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     } else if (strcmp(how, "by-syscall") == 0) {
         syscall(SYS_munmap, start, size);
+    } else if (strncmp(how, "attach", 6) == 0) {
+        attach(start, size, how[6] != '\0');
     } else {
         long result;
         __asm__ volatile("syscall"

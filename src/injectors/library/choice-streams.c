@@ -74,6 +74,7 @@ struct error *choosing_put_stream_write(struct choosing *choosing, const struct 
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
     bool fresh, first;
     if (choosing->recording != &choosing->plan->recording || !call->in_all_runs ||
+        call->stream == 0 || // not known
         !is_wanted(choosing, call, site) || !can_fail(choosing, call, site))
         return NULL;
     TRY(map_add(&choosing->streams, hash_mix(key_of(call), call->stack), &fresh));

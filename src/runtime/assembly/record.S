@@ -17,9 +17,9 @@
         .type runtime_record_stubs, @function
 runtime_record_stubs:
         .cfi_startproc
-        .set number, 0
+        .set number, ROW_SLOTS - 1      # the first ones stand last, beside the first of stubs.S
         .rept ROW_SLOTS
-        .org runtime_record_stubs + number * RECORD_STUB_SIZE, 0xcc
+        .org runtime_record_stubs + (ROW_SLOTS - 1 - number) * RECORD_STUB_SIZE, 0xcc
         endbr64
         mov     %rax, -8(%rsp)
         mov     runtime_thread@gottpoff(%rip), %r11
@@ -43,7 +43,7 @@ runtime_record_stubs:
         jmp     runtime_stubs + number * RUNTIME_STUB_SIZE
 2:      mov     -8(%rsp), %rax          # it is counted
         jmp     runtime_stubs + number * RUNTIME_STUB_SIZE + RUNTIME_STUB_GATED
-        .set number, number + 1
+        .set number, number - 1
         .endr
         .org runtime_record_stubs + ROW_SLOTS * RECORD_STUB_SIZE, 0xcc
 runtime_record_stub_end:

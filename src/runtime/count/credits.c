@@ -259,7 +259,7 @@ void credits_for_recording(struct function *function)
 void credits_after_fork(struct function *function)
 {
     struct stub_slot *slot = function->primary;
-    if (!function->in_rows)
+    if (!function_has_rows(function))
         return;
     const uint64_t calls = is_noted ? function->at_fork : rows_calls(function);
     for (uint32_t row = 0; (row = rows_next(row)) != 0;) {
@@ -267,7 +267,12 @@ void credits_after_fork(struct function *function)
         *left_of(row, slot) = 0;
         slot->count -= left > 0 ? (uint64_t)left : 0;
     }
-    if (atomic_load(&moving) != 0 || record_by_site())
+    function->outside = 0;
+    if (record_is_all(function) || function->late) { // its stub draws no numbers
+        function->inherited = calls;
+        return;
+    }
+    if (atomic_load(&moving) != 0)
         slot->count = calls;
     function->inherited = slot->count;
 }
@@ -280,7 +285,7 @@ void credits_forked(void)
 
 static void note_calls(struct function *function)
 {
-    if (function->in_rows)
+    if (function_has_rows(function))
         function->at_fork = rows_calls(function);
 }
 

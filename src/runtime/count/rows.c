@@ -8,6 +8,7 @@
 #include "runtime/credits.h"
 #include "runtime/function.h"
 #include "runtime/identity.h"
+#include "runtime/record.h"
 #include "runtime/runtime.h"
 #include "runtime/slots.h"
 #include "runtime/system.h"
@@ -39,6 +40,7 @@ struct row_deltas runtime_row_deltas __attribute__((section(".bss.runtime_row_de
 
 static struct wire_counts *counts; // NULL: this program does without rows
 static uint64_t mine[ROW_COUNT / 64];
+static bool has_ended;
 
 void rows_open(bool open)
 {
@@ -138,9 +140,9 @@ static uint32_t take_from_dead(uint64_t me, uint64_t flag)
     return 0;
 }
 
-static uint32_t take_unowned(uint64_t owner, uint64_t me)
+static uint32_t take_unowned(uint64_t owner, uint64_t me, uint32_t end)
 {
-    for (uint32_t row = 1; row < ROW_COUNT; row++)
+    for (uint32_t row = 1; row < end; row++)
         if (atomic_load(&counts->owners[row]) == owner &&
             atomic_swap_if(&counts->owners[row], owner, me))
             return row;
@@ -165,14 +167,16 @@ static uint32_t find_row(void)
 {
     uint64_t me = owner_now();
     if (runtime.filtered) // asking about others may be forbidden
-        return take_unowned(0, me);
+        return take_unowned(0, me, ROW_COUNT);
     uint32_t row = take_from_dead(me, ENDING);
+    // Those of ended processes before new ones: their pages are there, and few are enough for long.
+    if (row == 0 && (row = take_unowned(WIRE_COUNT_ENDED, me, atomic_load(&counts->used) + 1)) != 0)
+        empty(row);
     if (row == 0)
-        row = take_unowned(0, me);
+        row = take_unowned(0, me, ROW_COUNT);
     if (row == 0)
         row = take_from_dead(me, 0);
-    if (row == 0 && ((row = take_unowned(WIRE_COUNT_ENDED, me)) != 0 ||
-                     (row = take_from_dead_processes(me)) != 0))
+    if (row == 0 && (row = take_from_dead_processes(me)) != 0)
         empty(row);
     if (row > ROWS_WITHOUT_IT)
         atomic_store(&counts->owners[row], me | own_space());
@@ -194,6 +198,8 @@ void rows_take(void)
     __atomic_fetch_or(&mine[row / 64], 1ull << row % 64, __ATOMIC_SEQ_CST);
     for (uint32_t i = 0, end = slots_count(); i < end && i < ROW_SLOTS; i++)
         describe(row, &runtime_slots[i]);
+    if (record_by_site()) // what a thread before it found; and reading the page first costs a fault
+        memset(runtime_rows[ROW_ENTRY][row], 0, ROW_SIZE);
     runtime_thread.row = (uint64_t)row * ROW_SIZE;
 }
 
@@ -265,12 +271,43 @@ static uint64_t calls_of(const struct stub_slot *slot)
 uint64_t rows_calls(const struct function *function)
 {
     if (atomic_load(&function->slots) == 1)
-        return function->inherited + calls_of(function->primary);
-    uint64_t calls = function->inherited;
+        return function->inherited + atomic_load(&function->outside) + calls_of(function->primary);
+    uint64_t calls = function->inherited + atomic_load(&function->outside);
     for (uint32_t i = 0, end = slots_count(); i < end && i < ROW_SLOTS; i++)
         if (slot_function(&runtime_slots[i]) == function)
             calls += calls_of(&runtime_slots[i]);
     return calls;
+}
+
+static uint64_t *entry_of(struct function *function, uint64_t row, uint64_t slot)
+{
+    return row != 0 && slot < ROW_SLOTS ? &counts->counts[row / ROW_SIZE][slot]
+                                        : &function->outside;
+}
+
+void rows_count_late(struct function *function, uint64_t row, uint64_t slot)
+{
+    if (row != 0 && slot < ROW_SLOTS)
+        rows_count_call(row, slot);
+    else
+        atomic_add(&function->outside, 1);
+}
+
+// Other threads go on counting calls that no rule wants. Those that draw numbers do it one by one,
+// and each counts its call only then: so the next one finds it counted, and has a higher number. A
+// signal handler of the same thread is kept out; or there is one thread, whose entry is changed and
+// read in one instruction.
+uint64_t rows_draw(struct function *function, uint64_t row, uint64_t slot)
+{
+    uint64_t *own = entry_of(function, row, slot), before = 1;
+    bool alone = *runtime_single_threaded != 0 || runtime.filtered;
+    if (!alone)
+        process_lock();
+    uint64_t others = rows_calls(function) - atomic_load(own);
+    __asm__("lock xaddq %0, %1" : "+r"(before), "+m"(*own)::"memory");
+    if (!alone)
+        process_unlock();
+    return others + before + 1;
 }
 
 void rows_thread_ends(void)
@@ -290,5 +327,11 @@ void rows_process_ends(void)
         return;
     runtime_thread.row = 0;
     runtime_row_deltas.count = 0;
+    has_ended = true;
     atomic_store(owner, WIRE_COUNT_ENDED);
+}
+
+bool rows_have_ended(void)
+{
+    return has_ended;
 }

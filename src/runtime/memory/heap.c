@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <linux/mman.h>
+#include <linux/shm.h>
 #include <stdarg.h>
 
 static uint64_t heap_low = UINT64_MAX; // UINT64_MAX: not known
@@ -291,6 +292,23 @@ static void *hook_mmap64(void *start, size_t size, int protection, int flags, in
     return map(REAL(mmap64), start, size, protection, flags, file, offset);
 }
 
+// UINT64_MAX would wrap around; 1 is enough to find out about the first page.
+static uint64_t segment_size(int segment)
+{
+    struct shmid64_ds facts;
+    return system_failed(SYSTEM_3(__NR_shmctl, segment, IPC_STAT, &facts)) ? 1 : facts.shm_segsz;
+}
+
+static void *hook_shmat(int segment, const void *start, int flags)
+{
+    if ((flags & SHM_REMAP) != 0) {
+        if (own_is_in((uint64_t)start, segment_size(segment)))
+            return refuse("shmat");
+        heap_forget();
+    }
+    return REAL(shmat)(segment, start, flags);
+}
+
 // What a program asks syscall() for.
 
 bool heap_call_hits_own(long number, long a, long b, long c, long d, long e)
@@ -307,6 +325,8 @@ bool heap_call_hits_own(long number, long a, long b, long c, long d, long e)
     case __NR_mremap:
         return own_is_in(start, size) ||
                ((d & MREMAP_FIXED) != 0 && own_is_in((uint64_t)e, (uint64_t)c));
+    case __NR_shmat:
+        return (c & SHM_REMAP) != 0 && own_is_in(size, segment_size((int)a));
     default:
         return false;
     }
@@ -326,16 +346,10 @@ long heap_call(long number, long a, long b, long c, long d)
     case __NR_madvise:
         return hook_madvise(start, size, (int)c);
     default:
-        return (long)refuse(number == __NR_mmap ? "mmap" : "mremap");
+        return (long)refuse(number == __NR_mmap    ? "mmap"
+                            : number == __NR_shmat ? "shmat"
+                                                   : "mremap");
     }
-}
-
-static void *hook_shmat(int segment, const void *start, int flags)
-{
-    const int remap = 040000;
-    if ((flags & remap) != 0)
-        heap_forget();
-    return REAL(shmat)(segment, start, flags);
 }
 
 #define HOOK_ROW(name)                                                                             \

@@ -12,14 +12,9 @@
 #define WAIT_MS    1
 #define WAITS      200 // for the parent; it may have been killed
 
-static uint64_t index_of_process(void)
-{
-    return (uint64_t)(runtime.process->own_call - runtime.programs->own_calls);
-}
-
 static uint64_t next_child(void)
 {
-    uint32_t number = atomic_add(&runtime.programs->children[index_of_process()], 1) + 1;
+    uint32_t number = atomic_add(&runtime.process->shared->children, 1) + 1;
     return WIRE_ANCESTRY_CHILD(runtime.ancestry, number);
 }
 
@@ -43,16 +38,30 @@ uint64_t ancestry_spawn_begin(void)
 {
     thread_self();
     uint64_t child = next_child();
-    atomic_add(&runtime.programs->spawning[index_of_process()], 1);
+    atomic_add(&runtime.process->shared->spawning, 1);
     return child;
+}
+
+static struct wire_born *born_at(uint32_t pid, uint32_t number)
+{
+    return &runtime.programs->born[(pid + number) % WIRE_PENDING];
+}
+
+// A program in which the runtime never starts leaves its entry to whoever needs one.
+static bool claim(struct wire_born *entry)
+{
+    uint32_t owner = atomic_load(&entry->pid);
+    return atomic_swap_if(&entry->state, 0, 1) ||
+           (owner != 0 && process_is_gone(owner) && atomic_swap_if(&entry->pid, owner, 0));
 }
 
 // The ancestry comes first: who sees the pid may read it.
 static void leave(uint32_t pid, uint64_t ancestry)
 {
+    ancestry_forget(pid); // of an earlier process
     for (uint32_t i = 0; i < NEIGHBOURS; i++) {
-        struct wire_born *entry = &runtime.programs->born[(pid + i) % WIRE_PENDING];
-        if (!atomic_swap_if(&entry->state, 0, 1))
+        struct wire_born *entry = born_at(pid, i);
+        if (!claim(entry))
             continue;
         entry->ancestry = ancestry;
         atomic_store(&entry->pid, pid);
@@ -64,7 +73,7 @@ void ancestry_spawn_end(uint64_t ancestry, uint32_t child)
 {
     if (child != 0)
         leave(child, ancestry);
-    atomic_add(&runtime.programs->spawning[index_of_process()], (uint32_t)-1);
+    atomic_add(&runtime.process->shared->spawning, (uint32_t)-1);
 }
 
 void ancestry_of_vforked(uint32_t child)
@@ -75,26 +84,28 @@ void ancestry_of_vforked(uint32_t child)
 static bool take(uint32_t pid, uint64_t *ret_ancestry)
 {
     for (uint32_t i = 0; i < NEIGHBOURS; i++) {
-        struct wire_born *entry = &runtime.programs->born[(pid + i) % WIRE_PENDING];
-        if (atomic_load(&entry->pid) != pid)
+        struct wire_born *entry = born_at(pid, i);
+        uint64_t ancestry = entry->ancestry;
+        if (atomic_load(&entry->pid) != pid || !atomic_swap_if(&entry->pid, pid, 0))
             continue;
-        *ret_ancestry = entry->ancestry;
-        atomic_store(&entry->pid, 0u);
+        *ret_ancestry = ancestry;
         atomic_store(&entry->state, 0u);
         return true;
     }
     return false;
 }
 
+void ancestry_forget(uint32_t pid)
+{
+    uint64_t ancestry;
+    take(pid, &ancestry);
+}
+
 // Where the parent counts its calls of posix_spawn() that are under way, or NULL.
 static const uint32_t *spawning_of(uint32_t pid)
 {
-    for (uint32_t i = 0; i < NEIGHBOURS; i++) {
-        uint32_t index = (pid + i) % WIRE_PROCESSES;
-        if ((uint32_t)(atomic_load(&runtime.region->process_numbers[index]) >> 32) == pid)
-            return &runtime.programs->spawning[index];
-    }
-    return NULL;
+    uint32_t entry = process_entry(pid);
+    return entry < WIRE_PROCESSES ? &runtime.programs->processes[entry].spawning : NULL;
 }
 
 uint64_t ancestry_of_started(uint32_t pid)

@@ -104,7 +104,7 @@ static void become_child(uint32_t rule, const struct process *parent, uint32_t p
     state.rule = rule;
     runtime.process->number = parent->number;
     runtime.process->recorded = parent->recorded;
-    runtime.process->own_call = parent->own_call;
+    runtime.process->shared = parent->shared;
     runtime.process->pid = system_pid();
     runtime.process->key = parent->key;
     thread_self()->tid = system_tid();

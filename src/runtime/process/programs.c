@@ -9,6 +9,7 @@
 #include "runtime/module.h"
 #include "runtime/runtime.h"
 #include "runtime/started.h"
+#include "runtime/streams.h"
 #include "runtime/system.h"
 
 #include <stdarg.h>
@@ -385,8 +386,10 @@ static int hook_system(const char *command)
 
 static void *hook_popen(const char *command, const char *mode)
 {
+    const struct frame_start caller = CALLER_OF_HOOK;
     repair_environ();
-    return REAL(popen)(command, mode);
+    void *stream = REAL(popen)(command, mode);
+    return streams_are_known() ? stream_opened(stream, mode, caller) : stream;
 }
 
 long program_by_syscall(syscall_function *real, long path, long arguments, long environment)

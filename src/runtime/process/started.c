@@ -42,7 +42,6 @@ static uint64_t *pending_add(uint32_t pid, struct started started)
 // told not to begin the stack at a random place, for which it uses up to 8 KiB of it.
 
 #define PERSONALITY_ASK 0xffffffffu
-#define SMALL_STACK     (64u << 10)
 #define RUNTIME_ROOM    (16u << 10) // the runtime needs less: bench/runtime-stack
 
 static bool stack_limits(uint64_t limits[2])
@@ -59,10 +58,11 @@ static void raise_limit(uint64_t *entry)
 {
     uint64_t *limits = limits_of(entry), now[2];
     limits[0] = limits[1] = 0;
-    if (!stack_limits(now) || now[0] >= SMALL_STACK)
+    if (!stack_limits(now) || now[0] >= WIRE_SMALL_STACK)
         return;
-    const uint64_t raised[2] = {now[0] + SMALL_STACK,
-                                now[1] < now[0] + SMALL_STACK ? now[0] + SMALL_STACK : now[1]};
+    const uint64_t raised[2] = {now[0] + WIRE_SMALL_STACK, now[1] < now[0] + WIRE_SMALL_STACK
+                                                               ? now[0] + WIRE_SMALL_STACK
+                                                               : now[1]};
     if (set_stack_limits(raised)) {
         limits[0] = now[0];
         limits[1] = now[1];
@@ -83,9 +83,8 @@ __attribute__((noinline)) static void grow_stack(void)
         room[i - 4096] = 0;
 }
 
-static void restore_limit(uint64_t *entry, bool started)
+static void restore_limit(uint64_t limits[2], bool started)
 {
-    uint64_t *limits = limits_of(entry);
     if (limits[0] == 0 && limits[1] != 0)
         SYSTEM_1(__NR_personality, limits[1] - 1);
     if (limits[0] != 0) {
@@ -102,7 +101,7 @@ static void pending_remove(uint32_t pid, bool started)
         uint64_t *entry = pending_at(pid, i);
         if (WIRE_PENDING_PID(atomic_load(entry)) != pid)
             continue;
-        restore_limit(entry, started);
+        restore_limit(limits_of(entry), started);
         atomic_store(entry, 0);
     }
 }
@@ -119,6 +118,8 @@ void started_attached(void)
     uint32_t pid = runtime.process->pid;
     __atomic_fetch_or(attached_word(pid), 1ull << pid % 64, __ATOMIC_SEQ_CST);
     pending_remove(pid, true);
+    if (runtime.process->number == 1)
+        restore_limit(runtime.programs->command_limits, true);
 }
 
 struct started started_begin(const char *path)
@@ -134,7 +135,8 @@ struct started started_begin(const char *path)
         return started;
     uint64_t limits[2];
     started.obstacle = attach_obstacle();
-    if (started.obstacle == WIRE_OBSTACLE_NONE && stack_limits(limits) && limits[0] < SMALL_STACK)
+    if (started.obstacle == WIRE_OBSTACLE_NONE && stack_limits(limits) &&
+        limits[0] < WIRE_SMALL_STACK)
         started.obstacle = WIRE_OBSTACLE_STACK;
     return started;
 }

@@ -2,6 +2,7 @@
 // Notes how processes ended, as their parents learn it: a shell may ignore that a command failed.
 #include "runtime/hooks.h"
 
+#include "runtime/ancestry.h"
 #include "runtime/identity.h"
 #include "runtime/runtime.h"
 #include "runtime/system.h"
@@ -9,21 +10,17 @@
 static void *real_wait, *real_waitpid, *real_wait3, *real_wait4;
 
 #define REAL(name) ((__typeof__(hook_##name) *)hook_real(&real_##name, #name))
-#define NEIGHBOURS 16 // entries of a pid
 
 static void note_end(int pid, const int *status)
 {
     const int low = 0xff, stopped = 0x7f, continued = 0xffff;
     if (pid <= 0 || status == NULL || (*status & low) == stopped || *status == continued)
         return;
-    for (uint32_t i = 0; i < NEIGHBOURS; i++) {
-        uint32_t index = ((uint32_t)pid + i) % WIRE_PROCESSES;
-        if ((uint32_t)(atomic_load(&runtime.region->process_numbers[index]) >> 32) ==
-            (uint32_t)pid) {
-            atomic_store(&runtime.programs->ends[index], WIRE_ENDED | ((uint32_t)*status & 0xffff));
-            return;
-        }
-    }
+    ancestry_forget((uint32_t)pid);
+    uint32_t entry = process_entry((uint32_t)pid);
+    if (entry < WIRE_PROCESSES)
+        atomic_store(&runtime.programs->processes[entry].end,
+                     WIRE_ENDED | ((uint32_t)*status & 0xffff));
 }
 
 static int hook_wait(int *status)
