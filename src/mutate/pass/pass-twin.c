@@ -239,16 +239,24 @@ static void move_candidates(struct pass_function *subject)
     }
 }
 
-// Twins share a section where their functions do: a section costs some hundred bytes.
+// Twins share a section where their functions do: a section costs some hundred bytes, and the base
+// of each twin's markers a relocation.
 static void begin_section(struct pass *pass)
 {
-    static const char text[] =
-        "\t.pushsection " TWIN_CODE ",\"ax\",@progbits\n" TWINS_LABEL ":\n\t.popsection\n";
     bool used = false;
     for (size_t i = 0; i < pass->functions.count; i++)
         used |= pass->functions.items[i].together;
-    if (used)
-        LLVMAppendModuleInlineAsm(pass->module, text, sizeof text - 1);
+    if (!used)
+        return;
+    struct buffer text = {0};
+    pass_must(buffer_printf(&text,
+                            "\t.pushsection " TWIN_CODE ",\"ax\",@progbits\n" TWINS_LABEL ":\n"
+                            "\t.pushsection " MARK_SECTION ",\"?o\",@progbits," TWINS_LABEL "\n"
+                            "\t.byte %d\n\t.quad " TWINS_LABEL ", 0\n"
+                            "\t.popsection\n\t.popsection\n",
+                            MARK_BASE));
+    LLVMAppendModuleInlineAsm(pass->module, text.data, text.size);
+    buffer_deinit(&text);
 }
 
 void pass_make_twins(struct pass *pass)
