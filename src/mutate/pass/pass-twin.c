@@ -259,13 +259,56 @@ static void begin_section(struct pass *pass)
     buffer_deinit(&text);
 }
 
+// ---- functions that go without twins ----
+
+// Of a function so small, a twin takes far more room than the function, which is inlined anyway.
+#define MOST_TINY 25 // instructions
+
+// In a kernel, tiny local functions of headers are many, and every module has its own copy of each.
+// Those of one module that get faults are as many, in percent, as the budget says.
+static bool can_be_spared(const struct pass *pass, const struct pass_function *subject)
+{
+    uint64_t random = pass_random(pass->options.seed ^ pass_random(~subject->id));
+    return subject->local && !subject->skipped &&
+           (subject->candidates.count == 0 ||
+            (subject->header && random % 100 >= pass->options.budget)) &&
+           pass_function_size(subject->function) <= MOST_TINY &&
+           !pass_has_forbidden(subject->function);
+}
+
+// Spares those that can be, unless they lead to a function with a twin, or to one that compiles
+// only if the optimiser finds constants.
+static void spare_functions(struct pass *pass)
+{
+    struct map numbers = {0}; // by id
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        struct pass_function *subject = &pass->functions.items[i];
+        subject->spared = !pass->options.lto && can_be_spared(pass, subject);
+        pass_must(map_put(&numbers, subject->id, (uint32_t)i));
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < pass->functions.count; i++) {
+            struct pass_function *subject = &pass->functions.items[i];
+            for (size_t j = 0; j < subject->edges.count && subject->spared; j++) {
+                uint32_t number = map_find(&numbers, subject->edges.items[j]);
+                subject->spared = number == MAP_NONE || pass->functions.items[number].spared;
+                more |= !subject->spared;
+            }
+        }
+    }
+    map_deinit(&numbers);
+}
+
 void pass_make_twins(struct pass *pass)
 {
+    spare_functions(pass);
     for (size_t i = 0; i < pass->functions.count; i++) {
         struct pass_function *subject = &pass->functions.items[i];
         // Called by a twin, a pristine function would stay, with calls that must not be left.
-        if (subject->skipped || (subject->candidates.count == 0 && subject->edges.count == 0 &&
-                                 !pass_has_forbidden(subject->function)))
+        if (subject->skipped || subject->spared ||
+            (subject->candidates.count == 0 && subject->edges.count == 0 &&
+             !pass_has_forbidden(subject->function)))
             continue;
         size_t size;
         bool loops =

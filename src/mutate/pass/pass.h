@@ -76,6 +76,8 @@ struct pass_function {
     LLVMValueRef function, twin; // twin NULL: markers in the function itself
     bool local, entry, skipped, in_place, declared_inline;
     bool foreign;            // of a system header: gets no faults
+    bool header;             // of any header
+    bool spared;             // gets neither faults nor a twin, for lack of room
     bool together;           // its twin shares a section with others
     bool untouchable;        // compiles only if the optimiser finds constants in it
     uint64_t needs_constant; // parameters that must be constant for that, as bits
