@@ -264,26 +264,35 @@ static void begin_section(struct pass *pass)
 // Of a function so small, a twin takes far more room than the function, which is inlined anyway.
 #define MOST_TINY 25 // instructions
 
+static bool is_tiny(const struct pass_function *subject)
+{
+    return subject->local && subject->header && !subject->skipped &&
+           pass_function_size(subject->function) <= MOST_TINY &&
+           !pass_has_forbidden(subject->function);
+}
+
 // In a kernel, tiny local functions of headers are many, and every module has its own copy of each.
 // Those of one module that get faults are as many, in percent, as the budget says.
 static bool can_be_spared(const struct pass *pass, const struct pass_function *subject)
 {
     uint64_t random = pass_random(pass->options.seed ^ pass_random(~subject->id));
-    return subject->local && !subject->skipped &&
-           (subject->candidates.count == 0 ||
-            (subject->header && random % 100 >= pass->options.budget)) &&
-           pass_function_size(subject->function) <= MOST_TINY &&
-           !pass_has_forbidden(subject->function);
+    return is_tiny(subject) &&
+           (subject->candidates.count == 0 || random % 100 >= pass->options.budget);
 }
 
 // Spares those that can be, unless they lead to a function with a twin, or to one that compiles
 // only if the optimiser finds constants.
 static void spare_functions(struct pass *pass)
 {
+    size_t tiny = 0;
+    for (size_t i = 0; i < pass->functions.count; i++)
+        tiny += is_tiny(&pass->functions.items[i]);
+    if (tiny <= SMALL_FUNCTIONS || pass->options.lto)
+        return;
     struct map numbers = {0}; // by id
     for (size_t i = 0; i < pass->functions.count; i++) {
         struct pass_function *subject = &pass->functions.items[i];
-        subject->spared = !pass->options.lto && can_be_spared(pass, subject);
+        subject->spared = can_be_spared(pass, subject);
         pass_must(map_put(&numbers, subject->id, (uint32_t)i));
     }
     for (bool more = true; more;) {

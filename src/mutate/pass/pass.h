@@ -11,6 +11,8 @@
 
 // The beginning of the section that twins share.
 #define TWINS_LABEL ".Lordeal_twins"
+// So many small functions are few.
+#define SMALL_FUNCTIONS 25
 // Marks code that only runs when a fault is enabled.
 #define TWIN_ATTRIBUTE "ordeal-twin"
 // Marks symbols whose code or value is here only for the optimiser to see.
