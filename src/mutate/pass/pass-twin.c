@@ -185,8 +185,9 @@ static void redirect_call(struct pass *pass, LLVMValueRef call, bool in_twin)
     struct pass_function *called = pass_function_of(pass, callee);
     bool replaceable = called != NULL && called->twin != NULL && !shim_interposable(callee);
     if (!in_twin) {
-        // Code without a twin calls pristine code; faults act through the callee's entry.
-        if (replaceable) {
+        // Code without a twin calls pristine code; faults act through the callee's entry. A callee
+        // that compiles only where it is inlined has faults for twins alone.
+        if (replaceable && !(is_always_inlined(callee) && pass_has_forbidden(callee))) {
             called->entry = true;
             forbid_inlining(pass, call);
         }
