@@ -11,8 +11,6 @@
 
 // ---- one module ----
 
-#define MOST_PACKED 1100 // deflate makes of a byte no more than that
-
 struct blob {
     struct image *image;
     struct map_header header;
@@ -46,7 +44,7 @@ static struct error *unpack(struct blob *blob, struct cursor *whole)
         return NULL;
     struct cursor packed = part(whole, blob->header.packed);
     uLongf size = plain_size(&blob->header), wanted = size;
-    if (packed.failed || size / MOST_PACKED > packed.size)
+    if (packed.failed || size / MAP_MOST_PACKED > packed.size)
         return blob_broken(blob, "a map is cut off");
     unsigned char **plain = ARRAY_ADD(&blob->image->maps);
     if (plain == NULL)

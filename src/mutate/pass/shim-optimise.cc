@@ -125,9 +125,10 @@ static void inline_left_over(Module &module)
                 more = known.insert(&function).second;
     }
     SmallVector<CallBase *, 64> calls;
-    for (const Function *function : known)
-        for (const User *user : function->users())
-            calls.push_back(const_cast<CallBase *>(cast<CallBase>(user)));
+    for (Function &function : module) // not in the order of the set: that of addresses
+        if (known.count(&function) != 0)
+            for (User *user : function.users())
+                calls.push_back(cast<CallBase>(user));
     for (unsigned left = MOST_INLINED; !calls.empty() && left != 0; left--) {
         CallBase *call = calls.pop_back_val();
         Function *callee = call->getCalledFunction();
