@@ -230,10 +230,27 @@ static struct error *enable_variable(struct image *image, const bool *enabled,
     return write_bytes(image->variable, bytes, (const unsigned char *)&key, sizeof key, patches);
 }
 
+// If a linker dropped all entries, a fault would be enabled and never act.
+static struct error *check_entries(const struct image *image, const bool *enabled)
+{
+    if (image->decide != MAP_WORLDS || image->entries.count != 0)
+        return NULL;
+    for (size_t i = 0; i < image->candidates.count; i++) {
+        size_t function = image->candidates.items[i].function;
+        if (enabled[i] && (image->functions.items[function].flags & MAP_IN_PLACE) == 0)
+            return error_new("nothing leads to the faults of %s: the linker dropped the entries, "
+                             "as gold does with --gc-sections. Use another linker or leave the "
+                             "option out",
+                             image->path);
+    }
+    return NULL;
+}
+
 static struct error *enable(struct image *image, const bool *enabled, struct image_patches *patches)
 {
     if (image->decide == MAP_VARIABLE)
         return enable_variable(image, enabled, patches);
+    TRY(check_entries(image, enabled));
     _cleanup_free_ bool *reached = NULL;
     TRY(image_find_callers(image, enabled, &reached));
     for (size_t i = 0; i < image->markers.count; i++) {

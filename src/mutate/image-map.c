@@ -11,8 +11,6 @@
 
 // ---- one module ----
 
-#define MOST_PACKED 1100 // deflate makes of a byte no more than that
-
 struct blob {
     struct image *image;
     struct map_header header;
@@ -46,7 +44,7 @@ static struct error *unpack(struct blob *blob, struct cursor *whole)
         return NULL;
     struct cursor packed = part(whole, blob->header.packed);
     uLongf size = plain_size(&blob->header), wanted = size;
-    if (packed.failed || size / MOST_PACKED > packed.size)
+    if (packed.failed || size / MAP_MOST_PACKED > packed.size)
         return blob_broken(blob, "a map is cut off");
     unsigned char **plain = ARRAY_ADD(&blob->image->maps);
     if (plain == NULL)
@@ -348,8 +346,9 @@ struct marks {
     const struct image_segment *last;
     uint64_t id; // of the function that was found last
     size_t function;
-    uint64_t base; // what near markers refer to; 0: none, or its code was dropped
-    bool sorted;   // so far
+    uint64_t section; // the last MARK_BASE; 0: none, or its code was dropped
+    uint64_t base;    // what near markers refer to; 0 as well
+    bool sorted;      // so far
 };
 
 // Finds the function that records are about; mostly it is the one of the record before.
@@ -433,12 +432,21 @@ static struct error *read_record(struct marks *marks)
         return read_mark(marks, at, targets, true);
     if (head % MARK_KINDS == MARK_FAR)
         return read_mark(marks, at, targets, false);
-    if (head != MARK_BASE)
+    if (head != MARK_BASE && head != MARK_NEXT)
         return image_broken(marks->image, MARK_SECTION, at, "something else than a marker");
-    marks->base = cursor_u64(cursor);
+    if (head == MARK_BASE)
+        marks->base = marks->section = cursor_u64(cursor);
+    else {
+        uint64_t distance = cursor_uleb128(cursor);
+        marks->base = marks->section != 0 ? marks->section + distance : 0;
+    }
     uint64_t id = cursor_u64(cursor);
     if (cursor->failed)
         return image_broken(marks->image, MARK_SECTION, at, "a marker is cut off");
+    if (head == MARK_BASE && id == 0) {
+        marks->function = SIZE_MAX;
+        return NULL;
+    }
     return find_owner(marks, at, id);
 }
 

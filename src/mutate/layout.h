@@ -18,7 +18,10 @@
 #define MARK_SECTION "ordeal_mark"
 #define TWIN_SECTION "ordeal_twin"
 #define MAP_MAGIC    0x4d44524fu // "ORDM"
-#define MAP_VERSION  4u
+#define MAP_VERSION  5u
+// A map that could be packed more than so many times is not packed, so that a file cannot claim
+// that it unpacks to far more than its own size. Those of programs are packed 3 to 10 times.
+#define MAP_MOST_PACKED 50
 
 enum map_decide { // how a candidate is chosen
     MAP_WORLDS,   // entries lead to twins with markers
@@ -104,7 +107,10 @@ struct map_left_out {
 // A record in ordeal_mark begins with a number that has its kind in the lowest bits and in the
 // others how many targets it has. Numbers are ULEB128.
 enum mark_kind {
-    MARK_BASE = 1, // uint64_t address, function id: what the near markers that follow refer to
+    MARK_NEXT = 0, // distance from the last MARK_BASE, uint64_t function id: the same for one of
+                   // the functions that share a section; no targets
+    MARK_BASE = 1, // uint64_t address, function id: what the near markers that follow refer to;
+                   // id 0: of a section with several functions
     MARK_NEAR = 2, // marker; per target clone, candidate
     MARK_FAR = 3,  // uint64_t marker, function id; per target uint64_t clone, candidate
 };

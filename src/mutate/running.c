@@ -4,6 +4,7 @@
 #include "mutate/running.h"
 
 #include "base/cleanup.h"
+#include "base/map.h"
 #include "elf/frames.h"
 #include "elf/symbols.h"
 
@@ -23,49 +24,116 @@ void running_ranges_deinit(struct running_ranges *ranges)
 struct search {
     const struct image *image;
     struct running_ranges *ranges;
+    struct running_range *entries; // by their addresses, one byte each
+    struct map names;              // hashes of functions' names: the functions
+    bool *excluded;                // functions that a symbol does not tell
 };
+
+static int by_start(const void *a, const void *b)
+{
+    const struct running_range *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static void search_deinit(struct search *search)
+{
+    free(search->entries);
+    free(search->excluded);
+    map_deinit(&search->names);
+}
+
+struct sought {
+    const struct image *image;
+    const char *name;
+    size_t size;
+};
+
+static bool is_named(const void *data, uint32_t function)
+{
+    const struct sought *sought = data;
+    const char *name = sought->image->functions.items[function].name;
+    return strlen(name) == sought->size && memcmp(name, sought->name, sought->size) == 0;
+}
+
+static uint64_t hash_name(const char *name, size_t size)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3u;
+    return hash;
+}
+
+// A static function's name may be that of others: none of them is known by it then, nor is one that
+// has an entry.
+static struct error *note_name(struct search *search, size_t number)
+{
+    const struct image_function *function = &search->image->functions.items[number];
+    if (function->again || function->markers == 0 || (function->flags & MAP_IN_PLACE) != 0)
+        return NULL;
+    const struct sought sought = {search->image, function->name, strlen(function->name)};
+    uint64_t hash = hash_name(sought.name, sought.size);
+    uint32_t same = map_find_equal(&search->names, hash, is_named, &sought);
+    if (same == MAP_NONE)
+        return map_put(&search->names, hash, (uint32_t)number);
+    search->excluded[same] = true;
+    return NULL;
+}
+
+static struct error *search_init(struct search *search)
+{
+    const struct image *image = search->image;
+    search->entries = calloc(image->entries.count + 1, sizeof *search->entries);
+    search->excluded = calloc(image->functions.count + 1, sizeof *search->excluded);
+    if (search->entries == NULL || search->excluded == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < image->entries.count; i++) {
+        const struct image_entry *entry = &image->entries.items[i];
+        search->entries[i] =
+            (struct running_range){entry->address, entry->address + 1, entry->function};
+        search->excluded[entry->function] = true;
+    }
+    qsort(search->entries, image->entries.count, sizeof *search->entries, by_start);
+    for (size_t i = 0; i < image->functions.count; i++)
+        TRY(note_name(search, i));
+    return NULL;
+}
+
+// The first of sorted ranges that ends behind an address; `count` if none does.
+static size_t first_behind(const struct running_range *ranges, size_t count, uint64_t address)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ranges[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 // An entry may stand behind an instruction that guards indirect jumps.
 static struct error *add_range(void *data, const struct elf_frame *frame)
 {
     struct search *search = data;
-    for (size_t i = 0; i < search->image->entries.count; i++) {
-        const struct image_entry *entry = &search->image->entries.items[i];
-        if (entry->address < frame->start || entry->address >= frame->end)
-            continue;
-        struct running_range *slot = ARRAY_ADD(&search->ranges->items);
-        if (slot == NULL)
-            return error_no_memory();
-        *slot = (struct running_range){frame->start, frame->end, entry->function};
-        break;
-    }
+    size_t count = search->image->entries.count;
+    size_t first = first_behind(search->entries, count, frame->start);
+    if (first == count || search->entries[first].start >= frame->end)
+        return NULL;
+    struct running_range *slot = ARRAY_ADD(&search->ranges->items);
+    if (slot == NULL)
+        return error_no_memory();
+    *slot = (struct running_range){frame->start, frame->end, search->entries[first].function};
     return NULL;
 }
 
-static bool has_entry(const struct image *image, size_t function)
+// The function without an entry that a symbol is about; SIZE_MAX if there is none, or several.
+static size_t function_of(const struct search *search, const struct elf_symbol *symbol)
 {
-    for (size_t i = 0; i < image->entries.count; i++)
-        if (image->entries.items[i].function == function)
-            return true;
-    return false;
-}
-
-// The function without an entry that a symbol is about; SIZE_MAX if there is none, or several: a
-// static function's name may be that of others.
-static size_t function_of(const struct image *image, const struct elf_symbol *symbol)
-{
-    size_t found = SIZE_MAX;
-    for (size_t i = 0; i < image->functions.count; i++) {
-        const struct image_function *function = &image->functions.items[i];
-        if (function->again || function->markers == 0 || (function->flags & MAP_IN_PLACE) != 0 ||
-            strlen(function->name) != symbol->name_size ||
-            memcmp(function->name, symbol->name, symbol->name_size) != 0)
-            continue;
-        if (found != SIZE_MAX || has_entry(image, i))
-            return SIZE_MAX;
-        found = i;
-    }
-    return found;
+    const struct sought sought = {search->image, symbol->name, symbol->name_size};
+    uint32_t found = map_find_equal(&search->names, hash_name(symbol->name, symbol->name_size),
+                                    is_named, &sought);
+    return found != MAP_NONE && !search->excluded[found] ? found : SIZE_MAX;
 }
 
 // Functions without an entry are known by their symbols. A stripped file has none.
@@ -76,7 +144,7 @@ static struct error *add_symbols(const struct search *search, const struct elf_o
     for (size_t i = 0; i < symbols.code.count; i++) {
         const struct elf_symbol *symbol = &symbols.code.items[i];
         size_t function =
-            symbol->kind == ELF_SYMBOL_FUNCTION ? function_of(search->image, symbol) : SIZE_MAX;
+            symbol->kind == ELF_SYMBOL_FUNCTION ? function_of(search, symbol) : SIZE_MAX;
         if (function == SIZE_MAX)
             continue;
         struct running_range *slot = ARRAY_ADD(&search->ranges->items);
@@ -87,17 +155,12 @@ static struct error *add_symbols(const struct search *search, const struct elf_o
     return NULL;
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct running_range *x = a, *y = b;
-    return (x->start > y->start) - (x->start < y->start);
-}
-
 struct error *running_ranges_find(const struct image *image, struct running_ranges *ret_ranges)
 {
     _cleanup_(running_ranges_deinit) struct running_ranges ranges = {0};
-    struct search search = {image, &ranges};
+    _cleanup_(search_deinit) struct search search = {.image = image, .ranges = &ranges};
     struct elf_object *object = NULL;
+    TRY(search_init(&search));
     TRY(elf_object_open_bare(image->path, &object));
     struct error *error = elf_each_frame(object, add_range, &search);
     if (error == NULL)
@@ -116,14 +179,7 @@ struct error *running_ranges_find(const struct image *image, struct running_rang
 // The function at a link-time address; SIZE_MAX if none is known.
 static size_t function_at(const struct running_ranges *ranges, uint64_t address)
 {
-    size_t low = 0, high = ranges->items.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ranges->items.items[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = first_behind(ranges->items.items, ranges->items.count, address);
     return low < ranges->items.count && ranges->items.items[low].start <= address
                ? ranges->items.items[low].function
                : SIZE_MAX;

@@ -27,6 +27,7 @@ struct made { // the whole file; code at address = offset
     char strings[16];
     unsigned char mark[17 + 2 + 2 * 2];
     unsigned char space[1];
+    unsigned char shared[40]; // room for other records
     struct twin_row twin;
     char names[sizeof names];
     Elf64_Shdr sections[5];
@@ -143,6 +144,41 @@ static void enables_one_at_a_time(void **state)
     image_patches_deinit(&patches);
     assert_memory_equal(image.bytes.data, &made, sizeof made);
     image_close(&image);
+}
+
+// Of functions in one section, each is at a distance from the section's base. If the section was
+// dropped, so were they.
+static void finds_functions_that_share_a_section(void **state)
+{
+    static const unsigned char next[] = {MARK_NEXT, 12, 77, 0, 0, 0, 0, 0, 0, 0};
+    struct made made;
+    fill(&made);
+    unsigned char *at = made.shared;
+    *at = MARK_BASE;
+    at[1] = AT(code) + 4;
+    memcpy(at + 17, next, sizeof next);
+    memcpy(at + 17 + sizeof next, made.mark + 17, sizeof made.mark - 17);
+    made.sections[2] = section(12, AT(shared), sizeof next + sizeof made.mark);
+    struct image image = {0};
+    assert_null(open_made(&made, sizeof made, &image));
+    assert_int_equal(image.markers.count, 1);
+    assert_int_equal(image.markers.items[0].address, AT(code) + 16);
+    assert_int_equal(image.targets.items[1].address, AT(code) + 40);
+    image_close(&image);
+
+    at[1] = 0;
+    assert_null(open_made(&made, sizeof made, &image));
+    assert_int_equal(image.markers.count, 0);
+    image_close(&image);
+
+    // A marker before the first of them belongs to nobody.
+    at[1] = AT(code) + 4;
+    memcpy(at + 17, made.mark + 17, sizeof made.mark - 17);
+    made.sections[2] = section(12, AT(shared), sizeof made.mark);
+    struct error *error = open_made(&made, sizeof made, &image);
+    assert_non_null(error);
+    assert_non_null(strstr(error_message(error), "something else than a marker"));
+    error_free(error);
 }
 
 // To what was there before, which need not be the pristine program.
@@ -341,6 +377,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enables_one_at_a_time),
+        cmocka_unit_test(finds_functions_that_share_a_section),
         cmocka_unit_test(undoes_what_was_enabled),
         cmocka_unit_test(finds_by_the_end_of_a_path),
         cmocka_unit_test(tells_why_a_fault_has_no_code),

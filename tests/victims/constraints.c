@@ -52,7 +52,7 @@ int c03_violated(int x)
     lasting = 6;
     return kept + x + lasting;
 }
-// C04: first assignment; C07: not the first
+// C04: first assignment
 int c04_holds(int x)
 {
     int value;
@@ -74,6 +74,16 @@ int c04_parameter(int x)
     return x;
 }
 // C05: not in a loop
+int c05_holds(int x)
+{
+    int step = 2;
+    int other;
+    int sum = x;
+    other = 3;
+    while (x-- > 0)
+        sum += step + other;
+    return sum;
+}
 int c05_violated(int x)
 {
     int sum = x;
@@ -86,6 +96,16 @@ int c05_violated(int x)
     return sum;
 }
 // C06: not part of a for
+int c06_holds(int x)
+{
+    int i, sum = x;
+    i = 0;
+    for (; i < 3;) {
+        sum += i;
+        i += 2;
+    }
+    return sum;
+}
 int c06_violated(int x)
 {
     int i, sum = x;
@@ -94,6 +114,21 @@ int c06_violated(int x)
     for (int j = 1; j < 4; j++)
         sum += j;
     return sum;
+}
+// C07: not the first assignment
+int c07_holds(int x)
+{
+    int value = 1;
+    count(value);
+    value = x + 2;
+    return value;
+}
+int c07_violated(int x)
+{
+    int value;
+    count(1);
+    value = x + 2;
+    return value;
 }
 // C08: no else
 int c08_holds(int x)
@@ -238,6 +273,7 @@ int main(int argc, char **argv)
     printf("%d %d\n", c03_holds(x), c03_violated(x));
     printf("%d %d %d\n", c04_holds(x), c04_violated(x), c04_parameter(x));
     printf("%d %d\n", c05_violated(x), c06_violated(x));
+    printf("%d %d %d %d\n", c05_holds(x), c06_holds(x), c07_holds(x), c07_violated(x));
     printf("%d %d\n", c08_holds(x), c08_violated(x));
     printf("%d %d %d %d\n", c09_holds(x), c09_six(x), c09_nested(x), c09_loop(x));
     printf("%d %d\n", c10_holds(x), c10_violated(x));

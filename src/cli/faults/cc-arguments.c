@@ -55,8 +55,11 @@ static void scan_argument(const char *text, struct cc_arguments *found)
         found->sections = true;
     else if (strcmp(text, "-fno-function-sections") == 0)
         found->sections = false;
-    else if (strncmp(text, "-fsanitize=", 11) == 0)
+    else if (strncmp(text, "-fsanitize=", 11) == 0) {
         found->cfi |= has_cfi(text + 11);
+        found->coverage |= strstr(text, "fuzzer") != NULL;
+    } else if (strncmp(text, "-fsanitize-coverage=", 20) == 0)
+        found->coverage = true;
     else if (strncmp(text, "-fno-sanitize=", 14) == 0)
         found->cfi &= !has_cfi(text + 14) && strcmp(text + 14, "all") != 0;
     else if (scatters(text))

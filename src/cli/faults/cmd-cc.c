@@ -163,7 +163,8 @@ static struct error *put_options(const struct settings *settings, const struct c
     if (settings->types != NULL)
         TRY(buffer_printf(text, ";types=%s", settings->types));
     return buffer_printf(text, "%s%s%s%s", found->debug ? "" : ";strip-debug",
-                         found->lto ? ";lto" : "", found->sections ? ";sections" : "",
+                         found->lto ? ";lto" : "",
+                         found->sections || found->coverage ? ";sections" : "",
                          found->scattered ? ";scattered" : "");
 }
 

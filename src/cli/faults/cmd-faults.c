@@ -181,28 +181,31 @@ static struct error *put_name(struct buffer *text, const char *name)
     return text_put(text, name, strlen(name), 0);
 }
 
-static struct error *say_runs(const char *name, const char *also, struct buffer *text)
+// `loops` is the function of the fault: whatever is running, its markers act if they are in place.
+static struct error *say_runs(const char *name, const char *also, const char *loops,
+                              struct buffer *text)
 {
     TRY(put_name(text, name));
     TRY(buffer_printf(text, " is running and goes on as it was%s: the fault acts when ", also));
     TRY(put_name(text, name));
     TRY(buffer_printf(text, " is called again. If it never is, start the program with the fault "
                             "('ordeal faults run'), or build with 'ordeal cc --loops "));
-    TRY(put_name(text, name));
+    TRY(put_name(text, loops));
     return buffer_printf(text, "'\n");
 }
 
-// Whether one of these functions is reached through its callers only, as static functions are.
-static bool lacks_entry(const struct image *image, const bool *functions)
+// The name of one of these functions that is reached through its callers only, as static functions
+// are; or NULL.
+static const char *without_entry(const struct image *image, const bool *functions)
 {
     for (size_t i = 0; i < image->functions.count; i++) {
         bool found = !functions[i] || (image->functions.items[i].flags & MAP_IN_PLACE) != 0;
         for (size_t j = 0; j < image->entries.count && !found; j++)
             found = image->entries.items[j].function == i;
         if (!found)
-            return true;
+            return image->functions.items[i].name;
     }
-    return false;
+    return NULL;
 }
 
 // Says where a fault does not act yet: in functions that were running when it was enabled.
@@ -218,13 +221,13 @@ static struct error *say_running(const struct image *image, const bool *enabled,
     TRY(image_find_callers(image, enabled, &reached));
     for (size_t i = 0; i < image->candidates.count; i++)
         own[image->candidates.items[i].function] |= enabled[i];
-    bool only = lacks_entry(image, own);
+    const char *only = without_entry(image, own);
     for (size_t i = 0; i < image->functions.count; i++) {
         const char *name = image->functions.items[i].name;
         if (!reached[i] || !running[i])
             continue;
-        if (!own[i] && only) {
-            TRY(say_runs(name, " with all that it calls", text));
+        if (!own[i] && only != NULL) {
+            TRY(say_runs(name, " with all that it calls", only, text));
             continue;
         }
         if (!own[i]) {
@@ -232,7 +235,7 @@ static struct error *say_running(const struct image *image, const bool *enabled,
             TRY(put_name(&others, name));
             continue;
         }
-        TRY(say_runs(name, "", text));
+        TRY(say_runs(name, "", name, text));
     }
     if (count != 0)
         TRY(buffer_printf(text,

@@ -194,7 +194,8 @@ size_t pass_in_one_block(const struct pass_function *subject, size_t first)
 
 void pass_instrument(struct pass *pass, struct pass_function *subject)
 {
-    if (subject->skipped || (subject->candidates.count == 0 && subject->twin == NULL))
+    if (subject->skipped || subject->spared ||
+        (subject->candidates.count == 0 && subject->twin == NULL))
         return;
     LLVMValueRef code = subject->twin != NULL ? subject->twin : subject->function;
     pass_prepare_source(pass, subject, code);

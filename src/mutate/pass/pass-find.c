@@ -186,14 +186,24 @@ static bool is_local(LLVMValueRef function)
     return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
 }
 
-// Nobody who works on the program makes mistakes in a system header.
-static bool is_foreign(const struct pass *pass, LLVMValueRef function)
+// Nobody who works on the program makes mistakes in a system header. Debug information cuts off
+// what a file's name has in common with the directory of the compiler.
+static void look_where_from(const struct pass *pass, struct pass_function *subject)
 {
-    LLVMMetadataRef program = LLVMGetSubprogram(function);
+    LLVMMetadataRef program = LLVMGetSubprogram(subject->function);
     LLVMMetadataRef file = program != NULL ? LLVMDIScopeGetFile(program) : NULL;
-    unsigned size = 0;
-    const char *name = file != NULL ? LLVMDIFileGetFilename(file, &size) : NULL;
-    return !pass->options.system_headers && size != 0 && shim_is_system_header(name, size);
+    if (file == NULL)
+        return;
+    unsigned size = 0, above = 0;
+    const char *name = LLVMDIFileGetFilename(file, &size);
+    const char *directory = LLVMDIFileGetDirectory(file, &above);
+    struct buffer path = {0};
+    pass_must(buffer_printf(&path, "%.*s/%.*s", (int)above, directory, (int)size, name));
+    subject->header = shim_is_header(name, size) || shim_is_header(path.data, path.size);
+    subject->foreign =
+        !pass->options.system_headers &&
+        (shim_is_system_header(name, size) || shim_is_system_header(path.data, path.size));
+    buffer_deinit(&path);
 }
 
 // A function of a system header that every module has for itself, such as an instance of a
@@ -217,7 +227,7 @@ static void add_function(struct pass *pass, LLVMValueRef function)
     subject->local = is_local(function);
     subject->reason = why_not(function);
     subject->skipped = subject->reason != NULL;
-    subject->foreign = is_foreign(pass, function);
+    look_where_from(pass, subject);
     subject->declared_inline =
         has_attribute(function, "inlinehint") || has_attribute(function, "alwaysinline");
     subject->entry =

@@ -256,10 +256,13 @@ static void pack(const struct buffer *body, struct map_header *header, struct bu
         pass_must(error_no_memory());
         return;
     }
-    header->packed = (uint32_t)size;
+    bool plain = body->size / MAP_MOST_PACKED > size;
+    if (plain)
+        size = body->size;
+    header->packed = plain ? 0 : (uint32_t)size;
     header->size = (uint32_t)(sizeof *header + size + 7) / 8 * 8; // sections are written in words
     pass_must(buffer_append(blob, header, sizeof *header));
-    pass_must(buffer_append(blob, packed, size));
+    pass_must(buffer_append(blob, plain ? body->data : (const char *)packed, size));
     while (blob->size < header->size)
         pass_must(buffer_append(blob, "", 1));
     free(packed);

@@ -50,9 +50,15 @@ void pass_put_base(struct pass *pass, const struct pass_function *subject)
     struct buffer text = {0}, labels = {0};
     pass_must(buffer_printf(&text, ".Lordeal_base_%" PRIx64 ":\n", subject->id));
     open_section(pass, subject, &text);
-    pass_must(buffer_printf(
-        &text, "\t.byte %d\n\t.quad .Lordeal_base_%" PRIx64 ", 0x%" PRIx64 "\n\t.popsection\n",
-        MARK_BASE, subject->id, subject->id));
+    if (subject->together)
+        pass_must(buffer_printf(&text,
+                                "\t.byte %d\n\t.uleb128 .Lordeal_base_%" PRIx64 " - " TWINS_LABEL
+                                "\n\t.quad 0x%" PRIx64 "\n\t.popsection\n",
+                                MARK_NEXT, subject->id, subject->id));
+    else
+        pass_must(buffer_printf(
+            &text, "\t.byte %d\n\t.quad .Lordeal_base_%" PRIx64 ", 0x%" PRIx64 "\n\t.popsection\n",
+            MARK_BASE, subject->id, subject->id));
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(subject->twin);
     LLVMValueRef place = LLVMGetFirstInstruction(entry);
     while (LLVMIsAAllocaInst(place) != NULL)

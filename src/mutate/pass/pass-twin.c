@@ -185,8 +185,9 @@ static void redirect_call(struct pass *pass, LLVMValueRef call, bool in_twin)
     struct pass_function *called = pass_function_of(pass, callee);
     bool replaceable = called != NULL && called->twin != NULL && !shim_interposable(callee);
     if (!in_twin) {
-        // Code without a twin calls pristine code; faults act through the callee's entry.
-        if (replaceable) {
+        // Code without a twin calls pristine code; faults act through the callee's entry. A callee
+        // that compiles only where it is inlined has faults for twins alone.
+        if (replaceable && !(is_always_inlined(callee) && pass_has_forbidden(callee))) {
             called->entry = true;
             forbid_inlining(pass, call);
         }
@@ -239,25 +240,85 @@ static void move_candidates(struct pass_function *subject)
     }
 }
 
-// Twins share a section where their functions do: a section costs some hundred bytes.
+// Twins share a section where their functions do: a section costs some hundred bytes, and the base
+// of each twin's markers a relocation.
 static void begin_section(struct pass *pass)
 {
-    static const char text[] =
-        "\t.pushsection " TWIN_CODE ",\"ax\",@progbits\n" TWINS_LABEL ":\n\t.popsection\n";
     bool used = false;
     for (size_t i = 0; i < pass->functions.count; i++)
         used |= pass->functions.items[i].together;
-    if (used)
-        LLVMAppendModuleInlineAsm(pass->module, text, sizeof text - 1);
+    if (!used)
+        return;
+    struct buffer text = {0};
+    pass_must(buffer_printf(&text,
+                            "\t.pushsection " TWIN_CODE ",\"ax\",@progbits\n" TWINS_LABEL ":\n"
+                            "\t.pushsection " MARK_SECTION ",\"?o\",@progbits," TWINS_LABEL "\n"
+                            "\t.byte %d\n\t.quad " TWINS_LABEL ", 0\n"
+                            "\t.popsection\n\t.popsection\n",
+                            MARK_BASE));
+    LLVMAppendModuleInlineAsm(pass->module, text.data, text.size);
+    buffer_deinit(&text);
+}
+
+// ---- functions that go without twins ----
+
+// Of a function so small, a twin takes far more room than the function, which is inlined anyway.
+#define MOST_TINY 25 // instructions
+
+static bool is_tiny(const struct pass_function *subject)
+{
+    return subject->local && subject->header && !subject->skipped &&
+           pass_function_size(subject->function) <= MOST_TINY &&
+           !pass_has_forbidden(subject->function);
+}
+
+// In a kernel, tiny local functions of headers are many, and every module has its own copy of each.
+// Those of one module that get faults are as many, in percent, as the budget says.
+static bool can_be_spared(const struct pass *pass, const struct pass_function *subject)
+{
+    uint64_t random = pass_random(pass->options.seed ^ pass_random(~subject->id));
+    return is_tiny(subject) &&
+           (subject->candidates.count == 0 || random % 100 >= pass->options.budget);
+}
+
+// Spares those that can be, unless they lead to a function with a twin, or to one that compiles
+// only if the optimiser finds constants.
+static void spare_functions(struct pass *pass)
+{
+    size_t tiny = 0;
+    for (size_t i = 0; i < pass->functions.count; i++)
+        tiny += is_tiny(&pass->functions.items[i]);
+    if (tiny <= SMALL_FUNCTIONS || pass->options.lto)
+        return;
+    struct map numbers = {0}; // by id
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        struct pass_function *subject = &pass->functions.items[i];
+        subject->spared = can_be_spared(pass, subject);
+        pass_must(map_put(&numbers, subject->id, (uint32_t)i));
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < pass->functions.count; i++) {
+            struct pass_function *subject = &pass->functions.items[i];
+            for (size_t j = 0; j < subject->edges.count && subject->spared; j++) {
+                uint32_t number = map_find(&numbers, subject->edges.items[j]);
+                subject->spared = number == MAP_NONE || pass->functions.items[number].spared;
+                more |= !subject->spared;
+            }
+        }
+    }
+    map_deinit(&numbers);
 }
 
 void pass_make_twins(struct pass *pass)
 {
+    spare_functions(pass);
     for (size_t i = 0; i < pass->functions.count; i++) {
         struct pass_function *subject = &pass->functions.items[i];
         // Called by a twin, a pristine function would stay, with calls that must not be left.
-        if (subject->skipped || (subject->candidates.count == 0 && subject->edges.count == 0 &&
-                                 !pass_has_forbidden(subject->function)))
+        if (subject->skipped || subject->spared ||
+            (subject->candidates.count == 0 && subject->edges.count == 0 &&
+             !pass_has_forbidden(subject->function)))
             continue;
         size_t size;
         bool loops =

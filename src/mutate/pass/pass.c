@@ -152,10 +152,8 @@ static void tell_lost(const struct pass *pass)
                 LLVMGetSourceFileName(pass->module, &size), MODEL_KINDS);
 }
 
-// A module with many small functions, such as those of a kernel's headers, would be mostly their
-// faults if each had the least budget: together they have that of so many functions.
-#define SMALL_FUNCTIONS 25
-
+// A module with many small functions would be mostly their faults if each had the least budget:
+// together they have that of so many functions.
 static void share_least_budget(struct pass *pass)
 {
     size_t small = 0;

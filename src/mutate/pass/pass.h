@@ -11,6 +11,8 @@
 
 // The beginning of the section that twins share.
 #define TWINS_LABEL ".Lordeal_twins"
+// So many small functions are few.
+#define SMALL_FUNCTIONS 25
 // Marks code that only runs when a fault is enabled.
 #define TWIN_ATTRIBUTE "ordeal-twin"
 // Marks symbols whose code or value is here only for the optimiser to see.
@@ -76,6 +78,8 @@ struct pass_function {
     LLVMValueRef function, twin; // twin NULL: markers in the function itself
     bool local, entry, skipped, in_place, declared_inline;
     bool foreign;            // of a system header: gets no faults
+    bool header;             // of any header
+    bool spared;             // gets neither faults nor a twin, for lack of room
     bool together;           // its twin shares a section with others
     bool untouchable;        // compiles only if the optimiser finds constants in it
     uint64_t needs_constant; // parameters that must be constant for that, as bits

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Remembers where macros are used while the compiler reads the source, and which files are system
-// headers. Debug information gives all code of a macro the place of the macro's name, so code at
-// such a place comes out of a macro.
+// Remembers where macros are used while the compiler reads the source, and which files are headers.
+// Debug information gives all code of a macro the place of the macro's name, so code at such a
+// place comes out of a macro.
 #include "mutate/pass/shim.h"
 
 #include <clang/AST/ASTConsumer.h>
@@ -19,7 +19,7 @@ using namespace clang;
 // File names by place. Files in several directories may use a macro at the same line and column.
 static llvm::StringMap<llvm::SmallVector<std::string, 1>> uses;
 
-static llvm::StringSet<> system_headers;
+static llvm::StringSet<> headers, system_headers;
 
 static std::string key_of(llvm::StringRef file, unsigned line, unsigned column)
 {
@@ -31,14 +31,21 @@ namespace
 {
 struct MacroWatcher : PPCallbacks {
     const SourceManager &sources;
+    unsigned entered = 0;
     explicit MacroWatcher(const SourceManager &sources) : sources(sources) {}
 
-    void FileChanged(SourceLocation at, FileChangeReason, SrcMgr::CharacteristicKind kind,
+    // The source itself is the first file that is entered. One that was preprocessed names in its
+    // lines the files that were.
+    void FileChanged(SourceLocation at, FileChangeReason reason, SrcMgr::CharacteristicKind kind,
                      FileID) override
     {
         PresumedLoc place = sources.getPresumedLoc(at);
-        if (SrcMgr::isSystem(kind) && place.isValid())
+        if (place.isInvalid())
+            return;
+        if (SrcMgr::isSystem(kind))
             system_headers.insert(place.getFilename());
+        if (reason == EnterFile && entered++ != 0)
+            headers.insert(place.getFilename());
     }
 
     void MacroExpands(const Token &, const MacroDefinition &, SourceRange range,
@@ -87,6 +94,11 @@ bool shim_is_macro(const char *file, unsigned line, unsigned column)
         return false;
     return llvm::any_of(found->second,
                         [&](const std::string &name) { return same_file(name, file); });
+}
+
+bool shim_is_header(const char *file, size_t size)
+{
+    return headers.contains(llvm::StringRef(file, size));
 }
 
 bool shim_is_system_header(const char *file, size_t size)

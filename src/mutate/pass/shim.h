@@ -80,6 +80,7 @@ void shim_name(LLVMValueRef value, char *name, size_t size);
 bool shim_is_macro(const char *file, unsigned line, unsigned column);
 // Whether the source that this compiler has just read has a system header of this name.
 bool shim_is_system_header(const char *file, size_t size);
+bool shim_is_header(const char *file, size_t size); // any
 // Forbids optimiser and LTO to drop a symbol; with `always`, the linker as well.
 void shim_keep(LLVMModuleRef module, LLVMValueRef global, bool always);
 // Whether the optimiser knows the function by name as part of the C library.
