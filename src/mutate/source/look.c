@@ -84,6 +84,7 @@ struct source_fault *look_add(struct look *look, enum model_kind kind, enum sour
         .end = end->at,
         .name = "",
         .other = "",
+        .replacement = "",
         .detail = empty ? "" : look_describe(look, begin, end),
     };
     CXString path = clang.getFileName(begin->handle);

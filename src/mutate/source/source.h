@@ -27,6 +27,8 @@ struct source_fault {
     unsigned function_line;
     struct source_position at, begin, end;
     const char *name, *other, *detail; // "" if there is none
+    unsigned parameter;                // which argument of a call, from 1; 0: none
+    const char *replacement;           // of a wrong value, variable or expression; ""
     struct source_edit edits[SOURCE_EDITS];
     unsigned edit_count; // 0: the file's text alone cannot have the fault
 };

@@ -143,9 +143,9 @@ static void change_value(struct look *look, const struct variable *variable,
     const char *text = look_text(look, begin->handle, &size);
     if (begin->handle != end->handle || end->offset > size || end->offset < begin->offset)
         return;
-    look_edit(look, fault, begin, end,
-              look_print(look, truth ? "!(%.*s)" : "(%.*s) + 1", (int)(end->offset - begin->offset),
-                         text + begin->offset));
+    fault->replacement = look_print(look, truth ? "!(%.*s)" : "(%.*s) + 1",
+                                    (int)(end->offset - begin->offset), text + begin->offset);
+    look_edit(look, fault, begin, end, fault->replacement);
 }
 
 static void look_at_assignment(struct look *look, struct tree_node *statement, bool own)
