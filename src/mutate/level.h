@@ -58,6 +58,9 @@ struct mutate_level {
     struct error *(*find)(const struct mutate_request *request, struct mutate_set *set);
     // The content of the candidate's file with the fault in it.
     struct error *(*apply)(const struct mutate_set *set, size_t number, struct buffer *ret_text);
+    // Sets the state of candidates that cannot be applied or are not worth it; `wanted` says by
+    // candidate which to check. NULL: all that are found can be applied.
+    struct error *(*check)(struct mutate_set *set, const bool *wanted);
     void (*free)(void *own);
 };
 
