@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "mutate/model.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Why a candidate cannot be applied, or is not worth it.
@@ -54,6 +55,7 @@ struct mutate_set {
 
 struct mutate_level {
     const char *name;
+    bool compiled; // its files are programs; otherwise sources
     // Fills an empty set. Candidates need neither `id` nor constraints: mutate_find() adds them.
     struct error *(*find)(const struct mutate_request *request, struct mutate_set *set);
     // The content of the candidate's file with the fault in it.

@@ -208,4 +208,4 @@ static struct error *check(struct mutate_set *set, const bool *wanted)
     return source_check(set, units, wanted);
 }
 
-const struct mutate_level mutate_level_source = {"source", find, apply, check, own_free};
+const struct mutate_level mutate_level_source = {"source", false, find, apply, check, own_free};
