@@ -139,13 +139,14 @@ static bool holds_everywhere(const struct source_faults *faults, const struct so
 static struct error *look_at_unit(const struct source_unit *unit, struct source_faults *ret_faults)
 {
     _cleanup_close_ int here = open(".", O_PATH | O_CLOEXEC);
-    _cleanup_free_ char **command = calloc(unit->command.count + 2, sizeof *command);
+    size_t count = unit->command.count - unit->compiler;
+    _cleanup_free_ char **command = calloc(count + 2, sizeof *command);
     if (command == NULL)
         return error_no_memory();
-    memcpy(command, unit->command.items, unit->command.count * sizeof *command);
+    memcpy(command, unit->command.items + unit->compiler, count * sizeof *command);
     // libclang takes its own headers, and C++ by the source's name.
     command[0] = (char *)"clang";
-    command[unit->command.count] = unit->source;
+    command[count] = unit->source;
     if (here < 0 || (unit->directory != NULL && chdir(unit->directory) < 0))
         return error_from_errno(errno, "cannot go to %s", unit->directory);
     struct error *error = source_find(command, ret_faults);
