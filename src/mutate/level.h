@@ -38,6 +38,7 @@ struct mutate_candidate { // a place that can have a fault; the set owns the tex
     const char *replacement; // WPFV, WAEP, WVAV: what stands there instead; "" for other types
     uint32_t constraints;    // those that hold here: set of enum model_constraint
     bool macro;              // in the definition of a macro: wherever it is used
+    bool argument;           // in an argument of a macro
     enum mutate_state state;
     size_t same; // of a duplicate: the number of the earlier candidate
 };
