@@ -50,7 +50,7 @@ struct mutate_request {
 
 struct mutate_set {
     struct arena arena;
-    ARRAY(struct mutate_candidate) items; // in the order of their places
+    ARRAY(struct mutate_candidate) items; // in the order they were found in
     const struct mutate_level *level;
     void *own; // the level's
 };
