@@ -41,11 +41,23 @@ struct rating {
     enum failure_reason reason;
 };
 
+// Whether -1, 0 and 1 are numbers like the others that a function computes: lround().
+static bool computes_sign(const struct picture *picture)
+{
+    return (picture->hints & HINT_WORKS) == 0 && !picture->summary->reads && picture->other &&
+           picture->one && picture->zero && picture->distinct_positive == 1 &&
+           picture->distinct_negative == 1 && !picture->negative_sets_errno;
+}
+
 static struct rating judge_negative(const struct picture *picture,
                                     const struct return_outcome *outcome)
 {
     bool small = outcome->result.number >= SMALLEST_RESULT;
-    if (picture_is_end(picture, outcome->result.number))
+    if (outcome_is_limit(outcome) && picture->zero_after && !picture->negative_beside)
+        return (struct rating){40, FAILURE_NEGATIVE};
+    if (picture_is_end(picture, outcome->result.number) || computes_sign(picture) ||
+        (picture->timeout && picture->other && outcome->result.number == -1 &&
+         !outcome_sets_errno(outcome)))
         return (struct rating){40, FAILURE_NEGATIVE};
     // If -1 sets errno and there are many other results, then the other negative ones are answers.
     if (picture->distinct_positive >= MANY && picture->negative_sets_errno &&
@@ -71,6 +83,13 @@ static struct rating judge_negative(const struct picture *picture,
     return (struct rating){small ? 60 : 25, FAILURE_ALONE};
 }
 
+// Whether 1 is returned after a failure, perhaps the end of what was read, and 0 because an
+// argument is NULL: either may be the failure.
+static bool has_conflict(const struct picture *picture)
+{
+    return picture->one_after && picture->zero_refuses && !picture->positive_refuses;
+}
+
 // For a function that returns 0 or 1: whether 1 means failure.
 static bool one_fails(const struct picture *picture)
 {
@@ -86,10 +105,12 @@ static bool one_fails(const struct picture *picture)
         return false;
     if (picture->zero_gives && !picture->positive_gives)
         return true;
-    after &= ~(unsigned)(OUTCOME_GIVES | OUTCOME_AFTER_SILENCE);
-    bool fails = (after & OUTCOME_AFTER_FAILURE) != 0 && !succeeds;
-    return (picture->hints & HINT_ACTS) != 0 &&
-           (fails || (after == OUTCOME_AFTER_NULL && !picture->zero_refuses));
+    if (picture->positive_sets_errno && !picture->positive_spares_errno &&
+        !picture->zero_sets_errno)
+        return true;
+    if (has_conflict(picture))
+        return false;
+    return (picture->hints & HINT_ACTS) != 0 && (after & OUTCOME_AFTER_FAILURE) != 0 && !succeeds;
 }
 
 // Rates 0 of a function that returns 0 or 1. It is no failure of functions that only answer a
@@ -98,11 +119,15 @@ static struct rating judge_truth(const struct picture *picture, bool error)
 {
     if (one_fails(picture))
         return (struct rating){0, FAILURE_TRUTH};
+    if (has_conflict(picture) && !picture->zero_after && !picture_reported(picture, 0))
+        return (struct rating){45, FAILURE_TRUTH};
     bool gives = picture->positive_gives && !picture->zero_gives;
     if (((picture->zero_after && !picture->one_after) || gives) && !picture->asks &&
         !picture->compares)
         return (struct rating){75, FAILURE_TRUTH};
-    bool question = picture->asks || picture->compares || (picture->hints & HINT_ACTS) == 0;
+    bool checks = picture->checks && !picture_reported(picture, 0);
+    bool question = picture->asks || picture->compares || picture->iterates || checks ||
+                    (picture->hints & HINT_ACTS) == 0;
     return (struct rating){question ? 20 : error ? 70 : 60, FAILURE_TRUTH};
 }
 
@@ -140,15 +165,35 @@ static bool in_table(const struct picture *picture, int64_t number)
     return others && number > UINT16_MAX && number <= INT32_MAX;
 }
 
+// Whether the name says that the function makes an object, but it does nothing and returns zero: it
+// is not implemented. If zero were the success, it would have to put the object somewhere.
+static bool makes_nothing(const struct picture *picture)
+{
+    return picture->makes && picture->zero && !picture->other && !picture->positive &&
+           !picture->negative && !picture->numbers && !picture->negated_numbers &&
+           (picture->hints & (HINT_WORKS | HINT_ACTS)) == 0;
+}
+
+// Whether zero beside computed sizes says that nothing could be made of the data.
+static bool transforms_nothing(const struct picture *picture)
+{
+    return picture->transforms && picture->other && picture->summary->computed &&
+           !picture->summary->through_pointer && !picture->measures && !picture->asks &&
+           picture->distinct_positive == picture->one;
+}
+
 static struct rating judge_zero(const struct picture *picture, const struct return_outcome *outcome)
 {
     // Beside a number that was kept, zero stands for none, also where none was found for an error.
     bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0 &&
                  picture_after_failure(picture, 0, picture->narrow && picture->summary->kept);
-    bool asks = picture->asks && !picture->wide; // with a pointer as the answer, it is a lookup
+    // With a pointer as the answer, it is a lookup.
+    bool asks = (picture->asks || picture->compares) && !picture->wide;
     bool error = outcome_sets_errno(outcome);
     if (picture->asks_error) // there was none
         return (struct rating){20, FAILURE_NULL};
+    if (makes_nothing(picture))
+        return (struct rating){55, FAILURE_NULL};
     if (picture->releases && picture->other && !picture->narrow) // nothing is left
         return (struct rating){20, FAILURE_NULL};
     if (picture_zero_is_end(picture))
@@ -157,27 +202,36 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return (struct rating){error ? 95 : 85, error ? FAILURE_SETS_ERRNO : FAILURE_NULL};
     if (fails_beside_negative(picture))
         return (struct rating){60, FAILURE_TRUTH};
-    if (picture->negative || picture->numbers || picture->negated_numbers)
+    bool limits = after && !picture->negative_beside; // what is read from a text may fail before
+    if ((picture->negative && !limits) || picture->numbers || picture->negated_numbers)
         return (struct rating){0, FAILURE_NULL};
+    if (picture_status(picture, 0) == STATUS_BAD)
+        return (struct rating){65, FAILURE_TRUTH};
     if (picture->one && picture->distinct_positive == 1 && !picture->other)
         return judge_truth(picture, error);
     if (only_positive_gives(picture))
         return (struct rating){70, FAILURE_TRUTH};
+    if (transforms_nothing(picture) && !error && !after)
+        return (struct rating){60, FAILURE_NULL};
     if (picture->positive && (!picture->wide || in_table(picture, picture->largest)))
         return (struct rating){error && !picture->narrow && !picture->wide ? 35 : 0,
                                FAILURE_SETS_ERRNO};
     if (error && picture->other)
         return (struct rating){picture->wide ? 80 : picture->narrow ? 25 : 55, FAILURE_SETS_ERRNO};
+    // A number that was kept may be zero without an error.
+    bool reported =
+        picture_reported(picture, 0) && (!picture->narrow || !picture->summary->kept ||
+                                         (picture_after(picture, 0) & OUTCOME_AFTER_SILENCE) == 0);
     bool counts = (picture->hints & HINT_MADE_COUNT) != 0 || picture->measures;
     if (picture->other && !picture->positive && !after && counts && !picture_reported(picture, 0))
         return (struct rating){30, FAILURE_NULL}; // what is counted may be none
     if (picture->other && !picture->positive)
-        return (struct rating){asks                           ? 20
-                               : picture->wide                ? 62
-                               : after                        ? 60
-                               : picture->narrow              ? 20
-                               : picture_reported(picture, 0) ? 60
-                                                              : 45,
+        return (struct rating){asks              ? 20
+                               : picture->wide   ? 62
+                               : after           ? 60
+                               : reported        ? 60
+                               : picture->narrow ? 20
+                                                 : 45,
                                FAILURE_NULL};
     return (struct rating){0, FAILURE_NULL};
 }
@@ -206,6 +260,11 @@ static struct rating judge_positive(const struct picture *picture,
     int64_t number = outcome->result.number;
     if (picture->pointer || only_positive_gives(picture))
         return (struct rating){0, FAILURE_CODE};
+    if (picture_status(picture, 0) == STATUS_BAD || picture_status(picture, number) == STATUS_GOOD)
+        return (struct rating){20, FAILURE_CODE};
+    if ((picture->measures || picture->gets) && (picture->hints & HINT_WORKS) == 0 &&
+        !picture->positive_refuses)
+        return (struct rating){20, FAILURE_CODE}; // a size or property that is known
     if (picture->numbers && !picture->negative && number < ERROR_NUMBERS)
         return (struct rating){70, FAILURE_ERROR_NUMBERS};
     if (picture->negated_numbers)
@@ -283,6 +342,8 @@ static struct rating judge(const struct picture *picture, const struct return_ou
         return rating;
     else if (picture->pair) // the first word alone says nothing
         rating = (struct rating){20, FAILURE_ALONE};
+    else if (outcome_is_misuse(picture_after(picture, outcome->result.number)))
+        rating = (struct rating){40, FAILURE_ALONE};
     else if (outcome->result.number < 0)
         rating = judge_negative(picture, outcome);
     else if (outcome->result.number == 0)
@@ -416,9 +477,13 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
 void failures_mark(struct summary *summary, unsigned hints, const char *name)
 {
     struct picture picture = picture_of(summary, hints, name);
-    for (size_t i = 0; i < summary->outcomes.count; i++)
-        summary->outcomes.items[i].fails =
-            judge(&picture, &summary->outcomes.items[i]).confidence >= FAILURE_LIKELY;
+    bool asked = picture_zero_is_asked_for(&picture);
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        struct return_outcome *outcome = &summary->outcomes.items[i];
+        outcome->fails = judge(&picture, outcome).confidence >= FAILURE_LIKELY;
+        outcome->asked =
+            asked && outcome->result.kind == VALUE_CONSTANT && outcome->result.number == 0;
+    }
 }
 
 struct error *failures_of(const struct summary *summary, unsigned hints, const char *name,

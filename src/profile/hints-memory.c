@@ -2,6 +2,8 @@
 // Follows memory that a function allocates: whether it is stored somewhere or passed to a callee.
 #include "profile/hints.h"
 
+#include "profile/place.h"
+
 #define MOST_SEEN 48 // blocks
 
 static bool holds(uint32_t registers, uint8_t reg)
@@ -80,6 +82,69 @@ static bool is_kept(struct keeping *keeping, uint32_t number, uint32_t registers
     return false;
 }
 
+#define SMALLEST_OBJECT 8
+#define LARGEST_OBJECT  (1 << 24)
+
+// The largest size that the block passes to its callee as a constant; 0 if there is none.
+static int64_t passed_size(const struct flow_image *image, const struct flow_block *block)
+{
+    uint32_t arguments = 0;
+    int64_t size = 0;
+    struct place place;
+    for (unsigned i = 0; i < 3 && place_of_argument(i, &place); i++)
+        arguments |= 1u << place.reg;
+    for (uint32_t i = block->count; i-- > 0 && arguments != 0;) {
+        const struct isa_insn *insn = &image->insns.items[block->first + i];
+        if (insn->kind == ISA_CONSTANT && holds(arguments, insn->dst) && insn->value > size)
+            size = insn->value;
+        arguments &= ~(uint32_t)insn->writes;
+    }
+    return size >= SMALLEST_OBJECT && size <= LARGEST_OBJECT ? size : 0;
+}
+
+// Whether a block stores into an object of this size that some registers point to.
+static bool fills_in(const struct flow_image *image, const struct flow_block *block,
+                     uint32_t registers, int64_t size)
+{
+    for (uint32_t i = 0; i < block->count && registers != 0; i++) {
+        const struct isa_insn *insn = &image->insns.items[block->first + i];
+        bool stores = insn->kind == ISA_STORE || insn->kind == ISA_STORE_CONSTANT;
+        if (stores && (insn->flags & ISA_MEMORY) != 0 && holds(registers, insn->base) &&
+            insn->displacement >= 0 && insn->displacement < size)
+            return true;
+        bool copied = insn->kind == ISA_COPY && insn->width == 8 && holds(registers, insn->src) &&
+                      insn->dst < ISA_REGISTERS;
+        registers = (registers & ~(uint32_t)insn->writes) | (copied ? 1u << insn->dst : 0);
+    }
+    return false;
+}
+
+bool hints_call_allocates(const struct flow_image *image, const struct flow_block *block,
+                          unsigned callee_hints)
+{
+    bool unknown = block->callee == FLOW_NONE || (callee_hints & HINT_THROUGH) != 0;
+    int64_t size = unknown && block->out_count != 0 ? passed_size(image, block) : 0;
+    if (size == 0)
+        return false;
+    uint32_t registers = 1u << ISA_RETURN;
+    const struct flow_block *next =
+        &image->blocks.items[image->edges.items[block->edges_out].block];
+    bool compared = false;
+    for (uint32_t i = 0; i < next->count; i++) {
+        const struct isa_insn *insn = &image->insns.items[next->first + i];
+        compared |= insn->kind == ISA_TEST && insn->width == 8 && insn->src == insn->dst &&
+                    holds(registers, insn->src);
+        bool copied = insn->kind == ISA_COPY && insn->width == 8 && holds(registers, insn->src) &&
+                      insn->dst < ISA_REGISTERS;
+        registers = (registers & ~(uint32_t)insn->writes) | (copied ? 1u << insn->dst : 0);
+    }
+    for (uint32_t i = 0; compared && i < next->out_count; i++)
+        if (fills_in(image, &image->blocks.items[image->edges.items[next->edges_out + i].block],
+                     registers, size))
+            return true;
+    return false;
+}
+
 bool hints_keep_memory(const struct flow_image *image, uint32_t function,
                        unsigned (*callee_hints)(void *data, uint32_t callee), void *data)
 {
@@ -88,8 +153,10 @@ bool hints_keep_memory(const struct flow_image *image, uint32_t function,
         for (uint32_t i = 0; i < part->block_count; i++) {
             const struct flow_block *block = &image->blocks.items[part->first_block + i];
             struct keeping keeping = {.image = image};
-            if (block->end == FLOW_CALLS && block->callee != FLOW_NONE && block->out_count != 0 &&
-                (callee_hints(data, block->callee) & HINT_ALLOCATES) != 0 &&
+            if (block->end != FLOW_CALLS || block->out_count == 0)
+                continue;
+            unsigned hints = block->callee != FLOW_NONE ? callee_hints(data, block->callee) : 0;
+            if (((hints & HINT_ALLOCATES) != 0 || hints_call_allocates(image, block, hints)) &&
                 is_kept(&keeping, image->edges.items[block->edges_out].block, 1u << ISA_RETURN))
                 return true;
         }

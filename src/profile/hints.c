@@ -187,13 +187,20 @@ struct making {
     unsigned seen_count;
 };
 
-// Hints of a function that returns the result of a callee.
-static unsigned from_callee(struct making *making, uint32_t callee, unsigned passes,
+// Hints of a function that returns the result of the call at the end of a block.
+static unsigned from_callee(struct making *making, const struct flow_block *block, unsigned passes,
                             enum touched touched)
 {
-    if (callee == FLOW_NONE)
+    unsigned hints =
+        block->callee != FLOW_NONE ? making->callee_hints(making->data, block->callee) : 0;
+    bool shaped = hints_call_allocates(making->image, block, hints);
+    bool memory = shaped || (hints & HINT_ALLOCATES) != 0;
+    making->fresh |= touched == LOOKED_AT && memory;
+    making->kept |= touched == PUT_ELSEWHERE && memory;
+    if (shaped)
+        passes |= HINT_MADE_WIDE;
+    if (block->callee == FLOW_NONE)
         return passes;
-    unsigned hints = making->callee_hints(making->data, callee);
     if ((hints & HINT_STOPS) != 0)
         return 0;
     if (touched == UNTOUCHED)
@@ -203,10 +210,10 @@ static unsigned from_callee(struct making *making, uint32_t callee, unsigned pas
         making->nothing = true;
         return 0;
     }
-    if ((hints & HINT_IGNORED) != 0)
+    const unsigned result = HINT_MADE | HINT_USED | HINT_PASSED;
+    bool leftover = (hints & (result | HINT_LEFTOVER)) == HINT_LEFTOVER;
+    if ((hints & HINT_IGNORED) != 0 || leftover)
         passes &= ~(unsigned)HINT_MADE;
-    making->fresh |= touched == LOOKED_AT && (hints & HINT_ALLOCATES) != 0;
-    making->kept |= touched == PUT_ELSEWHERE && (hints & HINT_ALLOCATES) != 0;
     return passes | (hints & (HINT_MADE_WIDE | HINT_MADE_NARROW)) |
            (hints_say_pointer(hints) ? HINT_MADE_POINTER : 0);
 }
@@ -288,6 +295,12 @@ static bool returns_if_set(const struct flow_image *image, const struct flow_edg
            test->dst == ISA_RETURN && test->width == 4;
 }
 
+static bool stores_outside(const struct isa_insn *insn)
+{
+    return (insn->kind == ISA_STORE || insn->kind == ISA_STORE_CONSTANT) &&
+           (insn->flags & ISA_MEMORY) != 0 && insn->base != ISA_STACK && insn->base != ISA_FRAME;
+}
+
 // Looks for what makes the result, backwards from the end of a block. `touched` is what happened to
 // it later on the same path.
 static void look_back(struct making *making, uint32_t number, enum touched touched)
@@ -302,7 +315,7 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
         making->hints |= HINT_MADE; // too far away: assume that there is a result
         return;
     }
-    bool stored = false, floating = false;
+    bool stored = false, floating = false, does = false;
     making->seen_touched[making->seen_count] = (uint8_t)touched;
     making->seen[making->seen_count++] = number;
     for (uint32_t i = block->count; i-- > 0;) {
@@ -331,6 +344,7 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
             making->hints |= HINT_MADE;
             making->own = true;
         }
+        does |= stores_outside(insn);
         enum touched here = touches_result(insn);
         touched = here > touched ? here : touched;
     }
@@ -340,20 +354,14 @@ static void look_back(struct making *making, uint32_t number, enum touched touch
     for (uint32_t i = 0; i < block->in_count; i++) {
         const struct flow_edge *edge = &image->edges.items[block->edges_in + i];
         const struct flow_block *other = &image->blocks.items[edge->block];
-        if (touched == UNTOUCHED && returns_if_set(image, edge))
+        if (touched == UNTOUCHED && !does && returns_if_set(image, edge))
             making->hints |= HINT_MADE;
         if (other->end == FLOW_CALLS)
             making->hints |= from_callee(
-                making, other->callee, touched == UNTOUCHED ? HINT_PASSED : HINT_LEFTOVER, touched);
+                making, other, touched == UNTOUCHED ? HINT_PASSED : HINT_LEFTOVER, touched);
         else
             look_back(making, edge->block, touched);
     }
-}
-
-static bool stores_outside(const struct isa_insn *insn)
-{
-    return (insn->kind == ISA_STORE || insn->kind == ISA_STORE_CONSTANT) &&
-           (insn->flags & ISA_MEMORY) != 0 && insn->base != ISA_STACK && insn->base != ISA_FRAME;
 }
 
 static unsigned acts(const struct flow_image *image, const struct flow_block *block)
@@ -422,8 +430,7 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
             if ((making.hints & HINT_SECOND_MADE) == 0)
                 making.hints |= makes_second(&making, block);
             if (block->end == FLOW_TAIL)
-                making.hints |=
-                    from_callee(&making, block->callee, HINT_MADE | HINT_PASSED, UNTOUCHED);
+                making.hints |= from_callee(&making, block, HINT_MADE | HINT_PASSED, UNTOUCHED);
             else if (block->end == FLOW_UNKNOWN)
                 making.hints |= HINT_MADE;
             else if (block->end == FLOW_RETURNS) {

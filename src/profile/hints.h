@@ -22,7 +22,7 @@ enum hint {
     HINT_PASSED = 1 << 12,       // the result of a call may be what is returned
     HINT_ACTS = 1 << 13,         // the function calls, or stores outside of its frame
     HINT_IGNORED = 1 << 14,      // of a callee: all other callers in the module ignore the result
-    HINT_EXPORTED = 1 << 15,     // set only when a module is released, to keep these summaries
+    HINT_THROUGH = 1 << 15,      // of a callee: it returns what a function behind a pointer returns
     HINT_CALLED_TWICE = 1 << 16, // there are two callers
     HINT_CALLED_OFTEN = 1 << 17, // there are more than two callers
     HINT_REPORTS = 1 << 18,      // its name says that it reports errors, and its result is not used
@@ -50,6 +50,12 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
 // HINT_KEY() of the arguments that a function looks at, and HINT_CHANGES.
 unsigned hints_from_arguments(const struct flow_image *image, uint32_t function,
                               unsigned (*callee_hints)(void *data, uint32_t callee), void *data);
+
+// Whether the call at the end of a block has the shape of an allocation, though it is not known
+// what is called: a size is passed, the result is compared with NULL, and if it is not, the memory
+// is filled in.
+bool hints_call_allocates(const struct flow_image *image, const struct flow_block *block,
+                          unsigned callee_hints);
 
 // Whether new memory that a function gets is stored somewhere or passed to a callee. Then it need
 // not be what the function returns.

@@ -273,14 +273,18 @@ struct error *module_open(struct module *module)
 // Frees the summaries of functions that are not exported: other modules cannot call them.
 static void forget_inner(struct module *module)
 {
+    bool *exported = calloc(module->function_count + 1, sizeof *exported);
+    if (exported == NULL) // then all are kept
+        return;
     for (size_t i = 0; i < module->exports.count; i++)
         if (module->exports.items[i].function != FLOW_NONE)
-            module->hints[module->exports.items[i].function] |= HINT_EXPORTED;
+            exported[module->exports.items[i].function] = true;
     for (size_t i = 0; i < module->function_count; i++)
-        if ((module->hints[i] & HINT_EXPORTED) == 0)
-            summary_deinit(&module->summaries[i]);
-        else
+        if (exported[i])
             summary_shrink(&module->summaries[i]);
+        else
+            summary_deinit(&module->summaries[i]);
+    free(exported);
 }
 
 void profile_set_release(struct profile_set *set, size_t number)

@@ -19,7 +19,10 @@ static bool has_word(const char *name, const char *word)
 {
     size_t size = strlen(word);
     for (const char *at = name; *at != '\0'; at++) {
-        bool begins = at == name || at[-1] == '_' || isupper((unsigned char)*at);
+        // In PQisBusy, a word begins behind a prefix of capital letters.
+        bool prefixed = at - name >= 2 && islower((unsigned char)at[0]) &&
+                        isupper((unsigned char)at[-1]) && isupper((unsigned char)at[-2]);
+        bool begins = at == name || at[-1] == '_' || isupper((unsigned char)*at) || prefixed;
         if (begins && strncasecmp(at, word, size) == 0 && ends_word(at + size))
             return true;
     }
@@ -36,10 +39,14 @@ static bool has_any_word(const char *name, const char *const *words, size_t coun
 
 bool name_is_predicate(const char *name)
 {
-    static const char *const words[] = {
-        "is",      "has",   "can",   "was",       "are",    "equal",   "match", "contains", "needs",
-        "enabled", "range", "valid", "supported", "exists", "allowed", "errno", "errcode"};
+    static const char *const words[] = {"is",      "has",   "can",      "was",       "are",
+                                        "equal",   "match", "contains", "needs",     "enabled",
+                                        "range",   "valid", "ok",       "supported", "exists",
+                                        "allowed", "errno", "errcode"};
     if (has_any_word(name, words, sizeof words / sizeof *words))
+        return true;
+    size_t size = strlen(name);
+    if (size > 5 && strcasecmp(name + size - 5, "empty") == 0)
         return true;
     return strncmp(name, "is", 2) == 0 && strchr(name, '_') == NULL; // isalpha
 }
@@ -54,8 +61,14 @@ bool name_asks_error(const char *name)
 {
     static const char *const errors[] = {"error", "err", "errors", "errno", "errcode", "errmsg"};
     static const char *const asks[] = {"get", "peek", "last"};
-    return has_any_word(name, errors, sizeof errors / sizeof *errors) &&
-           has_any_word(name, asks, sizeof asks / sizeof *asks);
+    static const char *const acts[] = {"set", "report", "raise", "print", "add", "new", "copy"};
+    if (!has_any_word(name, errors, sizeof errors / sizeof *errors))
+        return false;
+    size_t size = strlen(name);
+    bool named = size > 6 &&
+                 (strcmp(name + size - 6, "_error") == 0 || strcmp(name + size - 5, "Error") == 0);
+    return has_any_word(name, asks, sizeof asks / sizeof *asks) ||
+           (named && !has_any_word(name, acts, sizeof acts / sizeof *acts)); // magic_error
 }
 
 bool name_is_comparison(const char *name)
@@ -80,6 +93,14 @@ bool name_reports_error(const char *name)
            !has_any_word(name, others, sizeof others / sizeof *others);
 }
 
+enum name_misuse name_reports_misuse(const char *name)
+{
+    return strstr(name, "return_if_fail") != NULL ? NAME_MISUSE
+           : strcmp(name, "g_log") == 0 || strcmp(name, "g_log_structured_standard") == 0
+               ? NAME_MISUSE_LEVEL
+               : NAME_MISUSE_NONE;
+}
+
 bool name_releases(const char *name)
 {
     static const char *const words[] = {"unref", "free", "destroy", "delete", "release"};
@@ -101,7 +122,47 @@ bool name_is_measure(const char *name)
         if (word == name || word[-1] == '_' || isupper((unsigned char)*word))
             return true;
     }
-    return strstr(name, "num_") != NULL;
+    return has_word(name, "num");
+}
+
+bool name_makes_object(const char *name)
+{
+    static const char *const words[] = {"create", "new", "alloc", "open"};
+    return !has_word(name, "get") && has_any_word(name, words, sizeof words / sizeof *words);
+}
+
+bool name_copies(const char *name)
+{
+    static const char *const words[] = {"copy",   "dup",   "clone",  "ref",    "strdup",
+                                        "memdup", "alloc", "malloc", "calloc", "realloc"};
+    if (has_word(name, "get"))
+        return false;
+    return has_any_word(name, words, sizeof words / sizeof *words);
+}
+
+bool name_answers(const char *name)
+{
+    return strcmp(name, "getenv") == 0 || strcmp(name, "secure_getenv") == 0;
+}
+
+bool name_transforms(const char *name)
+{
+    return has_word(name, "compress");
+}
+
+bool name_checks(const char *name)
+{
+    return has_word(name, "check");
+}
+
+bool name_gets(const char *name)
+{
+    return has_word(name, "get");
+}
+
+bool name_is_timeout(const char *name)
+{
+    return has_word(name, "timeout") && !has_word(name, "set");
 }
 
 bool name_tells_kind(const char *name)
@@ -121,7 +182,14 @@ bool name_tells_kind(const char *name)
 bool name_iterates(const char *name)
 {
     static const char *const acts[] = {"add", "insert", "append", "set"};
-    return has_word(name, "next") && !has_any_word(name, acts, sizeof acts / sizeof *acts);
+    static const char *const words[] = {"next", "prev", "previous", "iterate"};
+    return has_any_word(name, words, sizeof words / sizeof *words) &&
+           !has_any_word(name, acts, sizeof acts / sizeof *acts);
+}
+
+bool name_takes_out(const char *name)
+{
+    return has_word(name, "pop") || has_word(name, "dequeue");
 }
 
 bool name_allows_result(const char *name, int64_t number)
@@ -136,17 +204,25 @@ bool name_allows_result(const char *name, int64_t number)
     return false;
 }
 
-bool name_never_fails(const char *name)
+bool name_never_fails(const char *library, const char *name)
 {
-    static const char *const names[] = {"basename",    "dcgettext", "dcngettext", "dgettext",
-                                        "dirname",     "dlerror",   "dngettext",  "gai_strerror",
-                                        "gettext",     "hstrerror", "localeconv", "ngettext",
-                                        "nl_langinfo", "strerror",  "strerror_l", "strsignal"};
+    static const char *const standard[] = {"basename",    "dcgettext", "dcngettext", "dgettext",
+                                           "dirname",     "dlerror",   "dngettext",  "gai_strerror",
+                                           "gettext",     "hstrerror", "localeconv", "ngettext",
+                                           "nl_langinfo", "strerror",  "strerror_l", "strsignal"};
+    static const char *const slices[] = {"g_slice_alloc", "g_slice_alloc0", "g_slice_copy"};
+    static const struct {
+        const char *library;
+        const char *const *names;
+        size_t count;
+    } rows[] = {{"libc.so.6", standard, sizeof standard / sizeof *standard},
+                {"libglib-2.0.so.0", slices, sizeof slices / sizeof *slices}};
     while (*name == '_') // other names of the same functions
         name++;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < rows[i].count && strcmp(library, rows[i].library) == 0; k++)
+            if (strcmp(name, rows[i].names[k]) == 0)
+                return true;
     return false;
 }
 

@@ -24,13 +24,38 @@ bool name_iterates(const char *name);
 // Whether a result of a function of the C library is documented and no failure: one of the threads
 // gets -1 from pthread_barrier_wait(), and time() returns -1 for a wrong pointer only.
 bool name_allows_result(const char *name, int64_t number);
-// A function of the C library that has no result for failure, as the standards define it: POSIX
-// says "no errors are defined" and that the result is always a string, or that NULL tells of no
-// error.
-bool name_never_fails(const char *name);
+// A function of a library (its soname) that has no result for failure, as its documentation defines
+// it. POSIX says of some "no errors are defined" and that the result is always a string, or that
+// NULL tells of no error. GLib's slices end the program instead, but their code hides that.
+bool name_never_fails(const char *library, const char *name);
 // A function of the C library whose result is hardly ever used: printf, pthread_mutex_unlock.
 bool name_is_never_used(const char *name);
+// It makes an object: foo_create, foo_new.
+bool name_makes_object(const char *name);
+// It takes the first or last thing out of an object: dbus_connection_pop_message.
+bool name_takes_out(const char *name);
+// It makes as much or another of what it is given: g_malloc, g_strdup.
+bool name_copies(const char *name);
+// A function of the C library that looks for something. NULL says that it is not there, which is
+// an answer to whoever asks: what is returned because of it need not be a failure.
+bool name_answers(const char *name);
+// It turns data into other data and returns how much that is: LZ4_compress_default.
+bool name_transforms(const char *name);
+// It checks something: gluCheckExtension.
+bool name_checks(const char *name);
+// It gets a property: pango_gravity_get_for_script.
+bool name_gets(const char *name);
+// Its result is a time to wait: uv_backend_timeout.
+bool name_is_timeout(const char *name);
 // It reports an error: ERR_set_error, __xmlRaiseError.
 bool name_reports_error(const char *name);
+// It reports that a function must not be called as it was: g_return_if_fail_warning.
+enum name_misuse {
+    NAME_MISUSE_NONE,
+    NAME_MISUSE,
+    NAME_MISUSE_LEVEL, // if its second argument is NAME_CRITICAL: g_critical() is for mistakes
+};
+#define NAME_CRITICAL 8
+enum name_misuse name_reports_misuse(const char *name);
 
 #endif

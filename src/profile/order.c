@@ -154,20 +154,31 @@ static unsigned callee_hints(void *data, uint32_t callee)
     if (error != NULL || node.function == FLOW_NONE)
         return HINT_MADE | HINT_WORKS | HINT_KEYED;
     const struct module *module = &asking->set->modules.items[node.module];
-    bool done = module->states[node.function] == STATE_DONE;
-    unsigned hints = done ? module->hints[node.function] |
-                                allocates(asking->set, &module->summaries[node.function])
-                          : HINT_MADE | HINT_WORKS | HINT_KEYED;
+    const struct summary *summary = &module->summaries[node.function];
+    unsigned hints = HINT_MADE | HINT_WORKS | HINT_KEYED;
+    if (module->states[node.function] == STATE_DONE)
+        hints = module->hints[node.function] | allocates(asking->set, summary) |
+                (summary->through_pointer ? HINT_THROUGH : 0);
     return hints | ignored(asking->set, asking->module, callee);
 }
 
-static bool reports(void *data, uint32_t callee)
+static bool reports(void *data, uint32_t callee, enum name_misuse *ret_misuse)
 {
     const struct asking *asking = data;
     const struct module *module = &asking->set->modules.items[asking->module];
-    unsigned hints = flow_callee_is_import(callee)
-                         ? module->import_hints[flow_callee_import(callee)]
-                         : module->hints[module->image->functions.items[callee].owner];
+    unsigned hints;
+    char name[64] = "";
+    if (flow_callee_is_import(callee)) {
+        uint32_t import = flow_callee_import(callee);
+        hints = module->import_hints[import];
+        *ret_misuse = name_reports_misuse(module->image->imports.items[import].name);
+    } else {
+        const struct flow_function *function = &module->image->functions.items[callee];
+        if (function->name != NULL && function->name_size < sizeof name)
+            memcpy(name, function->name, function->name_size);
+        hints = module->hints[function->owner];
+        *ret_misuse = name_reports_misuse(name);
+    }
     return (hints & HINT_REPORTS) != 0;
 }
 
@@ -210,17 +221,15 @@ static void forget_results(struct summary *summary)
     summary->through_pointer = false;
 }
 
-// Whether the standards know of no failure. Only of the C library itself.
 static bool never_fails(const struct module *module, uint32_t number)
 {
     const struct flow_function *function = &module->image->functions.items[number];
     const char *soname = elf_object_facts(module->object)->soname;
     char name[16] = "";
-    if (function->name == NULL || function->name_size >= sizeof name || soname == NULL ||
-        strcmp(soname, "libc.so.6") != 0)
+    if (function->name == NULL || function->name_size >= sizeof name || soname == NULL)
         return false;
     memcpy(name, function->name, function->name_size);
-    return name_never_fails(name);
+    return name_never_fails(soname, name);
 }
 
 // Sets `fails` of the outcomes. The name counts, if the function has one: exported functions have,
@@ -239,6 +248,8 @@ static void mark_failures(struct module *module, uint32_t number)
             *outcome = (struct return_outcome){.result = {.kind = VALUE_OTHER}};
     }
     failures_mark(summary, module->hints[number], name);
+    for (size_t i = 0; i < summary->outcomes.count && name_answers(name); i++)
+        summary->outcomes.items[i].fails = false;
 }
 
 static struct error *search(struct profile_set *set, struct node node)

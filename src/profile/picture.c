@@ -4,10 +4,22 @@
 
 #include "profile/names.h"
 
+#include <errno.h>
+
+#define FEW_STATUSES 3 // different codes that are stored, for it to be a status
+
 bool outcome_sets_errno(const struct return_outcome *outcome)
 {
     return outcome->sets_error &&
            !(outcome->error.kind == VALUE_CONSTANT && outcome->error.number == 0);
+}
+
+bool outcome_is_limit(const struct return_outcome *outcome)
+{
+    const struct value *result = &outcome->result;
+    return result->kind == VALUE_CONSTANT &&
+           (result->number == -1 || result->number == INT64_MIN) && outcome->sets_error &&
+           outcome->error.kind == VALUE_CONSTANT && outcome->error.number == ERANGE;
 }
 
 #define CAUSES (OUTCOME_AFTER_FAILURE | OUTCOME_AFTER_REPORT)
@@ -36,9 +48,12 @@ static void see_constant(struct picture *picture, const struct summary *summary,
     picture->zero |= number == 0;
     picture->one |= number == 1;
     picture->negative |= number < 0;
+    picture->negative_beside |= number < 0 && !outcome_is_limit(outcome);
     picture->positive |= number > 0;
     picture->negative_sets_errno |= number < 0 && error;
     picture->zero_sets_errno |= number == 0 && error;
+    picture->positive_sets_errno |= number > 0 && error;
+    picture->positive_spares_errno |= number > 0 && !error;
     bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0;
     picture->positive_caused |= number > 0 && is_caused(outcome);
     picture->positive_succeeds |= number > 0 && (outcome->after & OUTCOME_AFTER_SUCCESS) != 0;
@@ -51,6 +66,7 @@ static void see_constant(struct picture *picture, const struct summary *summary,
     bool refuses = (outcome->after & OUTCOME_AFTER_NULL) != 0;
     picture->zero_refuses |= number == 0 && refuses;
     picture->negative_refuses |= number < 0 && refuses;
+    picture->positive_refuses |= number > 0 && refuses;
     if (number > picture->largest)
         picture->largest = number;
     if (number != 0 && !known_before(summary, index))
@@ -75,8 +91,15 @@ struct picture picture_of(const struct summary *summary, unsigned hints, const c
                               .asks_error = name_asks_error(name),
                               .releases = name_releases(name),
                               .measures = name_is_measure(name),
+                              .gets = name_gets(name),
                               .sorts = name_tells_kind(name),
-                              .iterates = name_iterates(name)};
+                              .iterates = name_iterates(name),
+                              .checks = name_checks(name),
+                              .makes = name_makes_object(name),
+                              .copies = name_copies(name),
+                              .takes = name_takes_out(name),
+                              .transforms = name_transforms(name),
+                              .timeout = name_is_timeout(name)};
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         const struct return_outcome *outcome = &summary->outcomes.items[i];
         if (outcome->result.kind == VALUE_CONSTANT)
@@ -111,6 +134,79 @@ bool picture_reported(const struct picture *picture, int64_t number)
     return (picture_after(picture, number) & OUTCOME_AFTER_REPORT) != 0;
 }
 
+// What is stored in one place.
+struct stored {
+    bool nothing, zero;            // by some outcome of the result asked for
+    bool codes;                    // an outcome stores the number that it returns
+    int64_t few[FEW_STATUSES];     // other numbers, of the result asked for
+    unsigned count;                // of them, up to FEW_STATUSES
+    bool others_zero, others_else; // by positive results, if zero is asked for
+};
+
+static const struct effect *effect_at(const struct return_outcome *outcome,
+                                      const struct effect *place)
+{
+    for (unsigned i = 0; i < outcome->effect_count; i++) {
+        const struct effect *effect = &outcome->effects[i];
+        if (effect->kind == place->kind && effect->argument == place->argument &&
+            effect->where == place->where && effect->source == 0)
+            return effect;
+    }
+    return NULL;
+}
+
+static void see_stored(struct stored *stored, const struct return_outcome *outcome,
+                       const struct effect *effect, int64_t number)
+{
+    int64_t result = outcome->result.number;
+    stored->codes |= effect != NULL && result > 0 && effect->value == result;
+    if (result > 0 && effect != NULL)
+        *(effect->value == 0 ? &stored->others_zero : &stored->others_else) = true;
+    if (result != number)
+        return;
+    if (effect == NULL)
+        stored->nothing = true;
+    else if (effect->value == 0)
+        stored->zero = true;
+    for (unsigned i = 0; effect != NULL && effect->value != 0 && i < FEW_STATUSES; i++) {
+        if (i == stored->count)
+            stored->few[stored->count++] = effect->value;
+        if (stored->few[i] == effect->value)
+            return;
+    }
+}
+
+// All that outcomes store in one place.
+static struct stored stored_at(const struct picture *picture, const struct effect *place,
+                               int64_t number)
+{
+    struct stored stored = {0};
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT)
+            see_stored(&stored, outcome, effect_at(outcome, place), number);
+    }
+    return stored;
+}
+
+enum picture_status picture_status(const struct picture *picture, int64_t number)
+{
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
+        if (outcome->result.kind != VALUE_CONSTANT || outcome->result.number != number)
+            continue;
+        for (unsigned k = 0; k < outcome->effect_count; k++) {
+            struct stored stored = stored_at(picture, &outcome->effects[k], number);
+            if (number > 0 && stored.codes && stored.zero && stored.count == 0)
+                return STATUS_GOOD;
+            if (number == 0 && !stored.zero && stored.count == FEW_STATUSES && stored.others_zero &&
+                !stored.others_else)
+                return STATUS_BAD;
+        }
+    }
+    return STATUS_NONE;
+}
+
 bool picture_enumerates(const struct picture *picture)
 {
     return picture->distinct_positive >= 4 && picture->largest == picture->distinct_positive;
@@ -120,7 +216,8 @@ bool picture_answers(const struct picture *picture)
 {
     if (picture->positive_caused || picture->negative || picture->zero_gives)
         return false;
-    return picture->sorts || (picture->zero_after && picture->positive_succeeds && !picture->other);
+    return (picture->sorts && !picture->positive_refuses) ||
+           (picture->zero_after && picture->positive_succeeds && !picture->other);
 }
 
 // Whether there is a way to a result that begins with a failure.
@@ -154,8 +251,7 @@ static bool takes_out(const struct picture *picture)
            (picture_after(picture, 0) & CAUSES) == 0;
 }
 
-// Whether a function that computes a number, and does nothing else, returns zero for a NULL and
-// never else: the caller asked for it, as for the initial value of crc32().
+// Whether a function returns zero for a NULL, or for a size of zero, and never else.
 static bool only_for_null(const struct picture *picture)
 {
     for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
@@ -164,12 +260,27 @@ static bool only_for_null(const struct picture *picture)
             (outcome->after & OUTCOME_AFTER_NULL) == 0)
             return false;
     }
-    return (picture->hints & HINT_WORKS) == 0 && picture->summary->computed && !picture->pointer;
+    return true;
+}
+
+bool picture_zero_is_asked_for(const struct picture *picture)
+{
+    return picture->copies && picture->other && !picture->narrow && only_for_null(picture);
+}
+
+// Whether a function that computes a number, and does nothing else, returns zero for a NULL: the
+// caller asked for it, as for the initial value of crc32().
+static bool is_initial(const struct picture *picture)
+{
+    return (picture->hints & HINT_WORKS) == 0 && picture->summary->computed && !picture->pointer &&
+           only_for_null(picture);
 }
 
 bool picture_zero_is_end(const struct picture *picture)
 {
-    bool next = picture->iterates && !picture->zero_sets_errno &&
+    bool next = (picture->iterates || (picture->takes && !picture->narrow)) &&
+                !picture->zero_sets_errno &&
                 (picture_after(picture, 0) & (CAUSES | OUTCOME_AFTER_ANYTHING)) == 0;
-    return picture->other && (next || takes_out(picture) || only_for_null(picture));
+    return picture->other && (next || takes_out(picture) || is_initial(picture) ||
+                              picture_zero_is_asked_for(picture));
 }

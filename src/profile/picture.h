@@ -16,14 +16,23 @@ struct picture {
     bool asks_error;         // likewise: its results are about an error that was before
     bool releases;           // likewise: it gives something up
     bool measures;           // likewise: its result is a size, a number of things or a position
+    bool gets;               // likewise: its result is a property
     bool sorts;              // likewise: its result is a kind of something
     bool iterates;           // likewise: it goes on to the next of something
+    bool checks;             // likewise: it checks something
+    bool makes;              // likewise: it makes an object
+    bool copies;             // likewise: it makes as much or another of what it is given
+    bool takes;              // likewise: it takes something out of an object
+    bool transforms;         // likewise: it turns data into other data
+    bool timeout;            // likewise: its result is a time to wait
     bool other;              // a result that is not a constant
     bool zero, one;          // such a constant is a result
     bool negative, positive; // such constants are results
-    bool negative_sets_errno, zero_sets_errno;
-    bool numbers;         // error numbers as a result
-    bool negated_numbers; // such with a minus
+    bool negative_beside;    // such negative ones that are no limits
+    bool negative_sets_errno, zero_sets_errno, positive_sets_errno;
+    bool positive_spares_errno; // on some path such a number is returned without errno
+    bool numbers;               // error numbers as a result
+    bool negated_numbers;       // such with a minus
     unsigned distinct_positive, distinct_negative;
     int64_t largest;
     // Returned after a callee failed. What is returned after a failure is likely to be one.
@@ -32,6 +41,7 @@ struct picture {
     bool positive_succeeds;          // returned after a callee succeeded
     bool zero_refuses;               // zero is returned because an argument is NULL
     bool negative_refuses;           // such a number is
+    bool positive_refuses;           // likewise
     bool zero_gives, positive_gives; // an out-parameter is filled in
 };
 
@@ -39,6 +49,8 @@ struct picture picture_of(const struct summary *summary, unsigned hints, const c
 
 // Whether errno is set. Storing 0 does not count: programs clear errno before they try something.
 bool outcome_sets_errno(const struct return_outcome *outcome);
+// Whether the result is the limit of a type, for a number that is too large or small: strtol().
+bool outcome_is_limit(const struct return_outcome *outcome);
 // -errno is an error number, whatever errno was before. errno may be 0.
 bool value_is_numbers(const struct value *result);
 
@@ -49,6 +61,15 @@ bool picture_after_failure(const struct picture *picture, int64_t number, bool o
 // Whether an error was reported before this result was returned.
 bool picture_reported(const struct picture *picture, int64_t number);
 
+// Whether a result comes with a status that is stored in an object or variable, and with which: not
+// one of its outcomes stores another.
+enum picture_status {
+    STATUS_NONE,
+    STATUS_GOOD, // 0, where other results store the code that they are
+    STATUS_BAD,  // one of several codes, where positive results store 0
+};
+enum picture_status picture_status(const struct picture *picture, int64_t number);
+
 // Whether positive results are 1, 2, 3, … without a gap: then they name things, not errors.
 bool picture_enumerates(const struct picture *picture);
 // Whether positive results are answers: they come from successes, and zero alone from failures. Or
@@ -57,6 +78,8 @@ bool picture_answers(const struct picture *picture);
 // Whether a negative result says that there is no more. Either the name says that the next of
 // something is asked for, or it is -1 beside -2 for failures: only that has a cause.
 bool picture_is_end(const struct picture *picture, int64_t number);
+// Whether zero is the copy of NULL, or new memory of no size, and nothing else.
+bool picture_zero_is_asked_for(const struct picture *picture);
 // Whether zero says so, or that there is nothing: no failure.
 bool picture_zero_is_end(const struct picture *picture);
 

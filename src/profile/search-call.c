@@ -4,6 +4,7 @@
 #include "profile/search-internal.h"
 
 #include "base/cleanup.h"
+#include "profile/hints.h"
 #include "profile/origin.h"
 
 #define LARGEST_VARIABLE 128 // bytes of a variable whose address is taken
@@ -186,8 +187,6 @@ static void add_effects(struct search *search, struct search_state *state,
     }
 }
 
-// ---- callbacks ----
-
 // Whether the call's result is returned as it is.
 static bool only_returns_result(const struct search_state *state)
 {
@@ -255,8 +254,6 @@ static struct error *apply_callback(struct search *search, const struct search_s
                : search_apply_outcome(search, state, &through, at);
 }
 
-// ---- calls ----
-
 struct error *search_apply_outcome_when(struct search *search, const struct search_state *state,
                                         const struct return_outcome *outcome, uint32_t at,
                                         const struct known *condition)
@@ -271,6 +268,9 @@ struct error *search_apply_outcome_when(struct search *search, const struct sear
     struct error *error = NULL;
     struct value value = within(search, state, outcome->result, &error);
     TRY(error);
+    const struct bounds *bounds = known_result(state);
+    if (value.kind == VALUE_OTHER && bounds != NULL && bounds_exclude_null(bounds))
+        value.kind = VALUE_POINTER;
     if (outcome->sets_error && search_state_asks_error(state)) {
         struct value number = outcome->error;
         bool possible;
@@ -304,6 +304,15 @@ struct error *search_apply_outcome_when(struct search *search, const struct sear
 struct error *search_apply_outcome(struct search *search, const struct search_state *state,
                                    const struct return_outcome *outcome, uint32_t at)
 {
+    // Who returns the copy of what it was given has no failure if that is NULL: callers know what
+    // they pass.
+    bool null = state->result.state == TRACKED_VALUE &&
+                state->result.value.kind == VALUE_CONSTANT && state->result.value.number == 0;
+    if (outcome->asked && outcome->conditional && (null || only_returns_result(state)))
+        return NULL;
+    // Nor has who returns what a function returns that is called by mistake.
+    if (outcome_is_misuse(outcome->after) && only_returns_result(state))
+        return NULL;
     struct known condition = {.bounds = outcome->when};
     bool told = outcome->conditional && place_of_argument(outcome->argument, &condition.place);
     return search_apply_outcome_when(search, state, outcome, at, told ? &condition : NULL);
@@ -440,14 +449,40 @@ static struct error *hand_on_negative(struct search *search, struct search_state
     return search_push(search, &negative);
 }
 
-// If the callee reports errors, then this path was taken because of an error.
-static void note_report(const struct search *search, const struct flow_block *block,
-                        struct search_state *state)
+// p = allocate(n); if (p == NULL) return p: the condition proves that the result can be NULL. Who
+// compares all 64 bits with 0 expects a pointer. Returns whether it was one.
+static bool take_null(struct search *search, struct search_state *state,
+                      const struct flow_block *block)
+{
+    const struct bounds *bounds = known_result(state);
+    if (bounds == NULL || !bounds_say_null(bounds))
+        return false;
+    bool returned = only_returns_result(state);
+    if (!returned && !hints_call_allocates(search->image, block, HINT_THROUGH))
+        return false;
+    if (returned)
+        tracked_set(search, &state->result, value_constant(0));
+    state->after |= search_state_came_after(state) ? 0 : OUTCOME_AFTER_FAILURE;
+    return true;
+}
+
+// If the callee reports errors, then this path was taken because of an error, or of a mistake of
+// the caller.
+static void note_report(const struct search *search, struct search_state *state, uint32_t at)
 {
     const struct search_context *context = search->context;
-    if (!search_state_came_after(state) && block->callee != FLOW_NONE && context->reports != NULL &&
-        context->reports(context->data, block->callee))
+    const struct flow_block *block = &search->image->blocks.items[state->block];
+    if (search_state_came_after(state) || block->callee == FLOW_NONE || context->reports == NULL)
+        return;
+    enum name_misuse misuse;
+    struct place level;
+    int64_t number;
+    if (context->reports(context->data, block->callee, &misuse))
         state->after |= OUTCOME_AFTER_REPORT;
+    if (misuse == NAME_MISUSE ||
+        (misuse == NAME_MISUSE_LEVEL && place_of_argument(1, &level) &&
+         place_number(search->image, block, at, level.reg, &number) && number == NAME_CRITICAL))
+        state->after |= OUTCOME_MISUSE;
 }
 
 void search_note_pointer(struct search *search, const struct search_state *state,
@@ -455,7 +490,10 @@ void search_note_pointer(struct search *search, const struct search_state *state
 {
     bool through = callee != NULL ? callee->through_pointer : block->callee == FLOW_NONE;
     bool returned = only_returns_result(state);
-    search->summary->through_pointer |= through && returned;
+    const struct bounds *bounds = known_result(state);
+    bool pointer = bounds != NULL && bounds_exclude_null(bounds);
+    search->summary->through_pointer |= through && returned && !pointer;
+    search->through_checked |= through && returned && pointer;
     search->summary->kept |= callee != NULL && callee->kept && returned;
 }
 
@@ -489,11 +527,32 @@ static bool explains_error(const struct search_state *state, const struct summar
     return false;
 }
 
+// Goes on in front of a call of which no outcome is known or needed.
+static void step_over(struct search *search, struct search_state *state, uint32_t at,
+                      const struct summary *callee, bool asks)
+{
+    const struct flow_block *block = &search->image->blocks.items[state->block];
+    struct value callback;
+    if (asks && !search->context->results_only && calls_argument(search, state, at, &callback)) {
+        state->result.operation_count = 0;
+        tracked_set(search, &state->result, callback);
+    }
+    search_note_pointer(search, state, block, callee);
+    const struct bounds *bounds = known_result(state);
+    if (bounds != NULL && bounds_exclude_null(bounds) && only_returns_result(state))
+        tracked_set(search, &state->result, (struct value){.kind = VALUE_POINTER});
+    if (callee == NULL && search_state_asks_error(state) &&
+        !search_is_errno_location(search->image, block->callee))
+        search_state_lose_error(search, state);
+    search_state_clobber(state, PLACE_CLOBBERED);
+    search_state_note_result(search, state, at);
+}
+
 struct error *search_step_call(struct search *search, struct search_state *state, uint32_t at,
                                bool *ret_forked)
 {
     const struct flow_block *block = &search->image->blocks.items[state->block];
-    note_report(search, block, state);
+    note_report(search, state, at);
     if (asks_stack(state))
         TRY(forget_handed_over(search, state, at));
     bool asks = search_state_asks_result(state);
@@ -517,19 +576,9 @@ struct error *search_step_call(struct search *search, struct search_state *state
     if (asks && is_vague(callee))
         TRY(hand_on_negative(search, state, at));
     const struct return_outcome *effect = asks ? NULL : only_effect(callee);
-    if (callee == NULL || callee->outcomes.count == 0 || (!asks && effect == NULL)) {
-        struct value callback;
-        if (asks && !search->context->results_only &&
-            calls_argument(search, state, at, &callback)) {
-            state->result.operation_count = 0;
-            tracked_set(search, &state->result, callback);
-        }
-        search_note_pointer(search, state, block, callee);
-        if (callee == NULL && search_state_asks_error(state) &&
-            !search_is_errno_location(search->image, block->callee))
-            search_state_lose_error(search, state);
-        search_state_clobber(state, PLACE_CLOBBERED);
-        search_state_note_result(search, state, at);
+    bool null = asks && is_vague(callee) && take_null(search, state, block);
+    if (callee == NULL || callee->outcomes.count == 0 || (!asks && effect == NULL) || null) {
+        step_over(search, state, at, callee, asks && !null);
         return NULL;
     }
     *ret_forked = true;

@@ -116,7 +116,7 @@ struct error *search_error_within(struct search *search, const struct search_sta
                                   struct value *value, bool *ret_possible)
 {
     *ret_possible = error_allows(search, state, value);
-    if (value->kind == VALUE_OTHER || value->kind == VALUE_SUCCESS)
+    if (value_is_open(value))
         *value = (struct value){.kind = VALUE_ERRORS}; // some error number
     if (value->kind != VALUE_ERRORS || value->set == 0 || !*ret_possible)
         return NULL;

@@ -79,7 +79,8 @@ struct search {
     uint64_t budget;
     bool errors; // the function may set errno
     bool coarse; // there are too many states, so conditions and effects are ignored from now on
-    bool setter; // the function is small: its effects matter whatever it returns
+    bool through_checked; // like through_pointer of the summary, but it is known not to be NULL
+    bool setter;          // the function is small: its effects matter whatever it returns
     // Of the callee whose outcomes are applied:
     bool primitive;    // it is a system function
     bool fails_forced; // see search-call.c
@@ -125,7 +126,7 @@ static inline bool search_state_is_near(const struct search_state *state)
 // Whether the call is known whose result decided for this path.
 static inline bool search_state_came_after(const struct search_state *state)
 {
-    const unsigned others = OUTCOME_AFTER_REPORT | OUTCOME_GIVES | OUTCOME_FORCED;
+    const unsigned others = OUTCOME_AFTER_REPORT | OUTCOME_GIVES | OUTCOME_FORCED | OUTCOME_MISUSE;
     return (state->after & ~others) != 0;
 }
 // Adds an effect. NULL if there is no room or a later store overwrites it.

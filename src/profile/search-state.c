@@ -189,7 +189,7 @@ struct error *search_add_outcome(struct search *search, const struct search_stat
     struct return_outcome outcome = {.evidence = state->evidence};
     if (state->result.state == TRACKED_VALUE)
         outcome.result = state->result.value;
-    bool tells = outcome.result.kind != VALUE_OTHER && outcome.result.kind != VALUE_SUCCESS;
+    bool tells = !value_is_open(&outcome.result);
     if (tells || search->setter) {
         outcome.sets_error = state->error.state != TRACKED_NOTHING;
         if (state->error.state == TRACKED_VALUE)
@@ -200,6 +200,7 @@ struct error *search_add_outcome(struct search *search, const struct search_stat
         if ((state->after & OUTCOME_FORCED) == 0)
             outcome.after |= OUTCOME_UNFORCED;
         outcome.after |= (state->after & OUTCOME_AFTER_REPORT) == 0 ? OUTCOME_AFTER_SILENCE : 0;
+        outcome.after |= (state->after & OUTCOME_MISUSE) == 0 ? OUTCOME_PROPER : 0;
         if (!search_state_came_after(state) && state->at_entry)
             outcome.after |= refuses_null(state);
         add_condition(state, &outcome);

@@ -312,10 +312,14 @@ static void add_effect(struct search_state *state, const struct isa_insn *insn,
 
 // Whether a store fills in an out-parameter. A constant does not count: it may be an empty value in
 // case of failure. Neither does the first argument, which is often the object itself.
-static bool gives(const struct isa_insn *insn, const struct origin *origin)
+static bool gives(const struct search *search, const struct flow_block *block, uint32_t at,
+                  const struct origin *origin)
 {
+    const struct isa_insn *insn = &search->image->insns.items[at];
+    int64_t number;
     return insn->kind == ISA_STORE && origin->kind == ORIGIN_ARGUMENT && origin->argument > 0 &&
-           origin->where == 0;
+           origin->where == 0 &&
+           (insn->src == ISA_NONE || !place_number(search->image, block, at, insn->src, &number));
 }
 
 // Records a store that the caller can see: errno or an effect.
@@ -339,7 +343,7 @@ static void step_store(struct search *search, struct search_state *state, uint32
             tracked_set_other(&state->error);
     } else if (near && origin.kind != ORIGIN_ERROR && origin.kind != ORIGIN_UNKNOWN) {
         add_effect(state, insn, &origin);
-        state->after |= gives(insn, &origin) ? OUTCOME_GIVES : 0;
+        state->after |= gives(search, block, at, &origin) ? OUTCOME_GIVES : 0;
     }
 }
 

@@ -23,7 +23,7 @@ static bool is_over(const struct search *search, const struct search_state *stat
 {
     if (state->result.state != TRACKED_VALUE)
         return false;
-    if (state->result.value.kind == VALUE_OTHER || state->result.value.kind == VALUE_SUCCESS)
+    if (value_is_open(&state->result.value))
         return !search->setter;
     bool error_known = !search->errors || state->error.state == TRACKED_VALUE;
     bool possible = state->known_count == 0 || state->blocks > CONDITION_BLOCKS;
@@ -272,6 +272,37 @@ static struct error *start_range(struct search *search, const struct flow_functi
     return NULL;
 }
 
+// Whether zero is returned for another reason than that an argument is NULL.
+static bool returns_zero(const struct summary *summary)
+{
+    for (size_t i = 0; i < summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT && outcome->result.number == 0 &&
+            (outcome->after & OUTCOME_AFTER_NULL) == 0)
+            return true;
+    }
+    return false;
+}
+
+#define SHORT 256 // instructions
+
+// Whether a function reads memory other than its frame and what has a fixed address; true if it is
+// too long to look.
+static bool reads(const struct flow_image *image, uint32_t number)
+{
+    const struct flow_function *function = &image->functions.items[number];
+    if (function->insn_count > SHORT || function->next_part != FLOW_NONE)
+        return true;
+    for (uint32_t i = 0; i < function->insn_count; i++) {
+        const struct isa_insn *insn = &image->insns.items[function->first_insn + i];
+        if ((insn->flags & ISA_MEMORY) != 0 && insn->kind != ISA_ADDRESS &&
+            insn->base != ISA_STACK && insn->base != ISA_FRAME && insn->base != ISA_PC &&
+            insn->kind != ISA_NOTHING)
+            return true;
+    }
+    return false;
+}
+
 struct error *search_function(const struct flow_image *image, uint32_t function,
                               const struct search_context *context, struct summary *summary)
 {
@@ -285,6 +316,7 @@ struct error *search_function(const struct flow_image *image, uint32_t function,
         search.errors = !context->results_only &&
                         (search.errors || range_may_set_error(&search, &functions[f]));
     }
+    summary->reads = reads(image, function);
     search.setter = functions[function].insn_count <= SETTER &&
                     functions[function].next_part == FLOW_NONE && !context->results_only;
     for (uint32_t f = function; f != FLOW_NONE; f = functions[f].next_part)
@@ -302,5 +334,8 @@ struct error *search_function(const struct flow_image *image, uint32_t function,
             search_state_copy(&state, &search.work.items[--search.work.count]);
         TRY(follow(&search, &state, &goes_on));
     }
+    // What is returned because it is not NULL is no failure, unless zero is a result, too: then it
+    // may be a code.
+    summary->through_pointer |= search.through_checked && returns_zero(summary);
     return NULL;
 }

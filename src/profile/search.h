@@ -6,6 +6,7 @@
 #define ORDEAL_PROFILE_SEARCH_H
 
 #include "flow/image.h"
+#include "profile/names.h"
 #include "profile/summary.h"
 
 // What the search asks about code outside the function.
@@ -17,8 +18,9 @@ struct search_context {
     const struct error_set *(*system_call)(void *data, int64_t number);
     // Whether a slot that the loader fills in holds the offset of errno.
     bool (*is_error_slot)(void *data, const struct flow_slot *slot);
-    // Whether a callee only reports errors. May be NULL: none does.
-    bool (*reports)(void *data, uint32_t callee);
+    // Whether a callee only reports errors. *ret_misuse: whether it reports that the function must
+    // not be called as it was. May be NULL: none does.
+    bool (*reports)(void *data, uint32_t callee, enum name_misuse *ret_misuse);
     // Whether a callee is a function of the system whose failures need no further cause. May be
     // NULL: none is.
     bool (*primitive)(void *data, uint32_t callee);

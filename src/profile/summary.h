@@ -31,11 +31,20 @@ enum outcome_after {
     // bytes that were read. May be added to others.
     OUTCOME_UNFORCED = 128,
     OUTCOME_FORCED = 256, // the opposite; only while a function is searched
+    // It was reported that the function must not be called like this. May be added to others.
+    OUTCOME_MISUSE = 512,
+    OUTCOME_PROPER = 1024, // it was not, on some path; likewise
 };
+// Whether only a mistake of the caller leads to an outcome.
+static inline bool outcome_is_misuse(unsigned after)
+{
+    return (after & (OUTCOME_MISUSE | OUTCOME_PROPER)) == OUTCOME_MISUSE;
+}
 
 struct return_outcome {
     struct value result;
     bool fails;         // it is likely to be a failure; set by failures_mark()
+    bool asked;         // it is NULL because the function was given nothing; likewise
     uint16_t after;     // enum outcome_after, of all paths with this outcome
     bool sets_error;    // errno
     struct value error; // if so
@@ -54,6 +63,7 @@ struct summary {
     bool open;      // recursion: the function is still being searched, and outcomes will follow
     bool through_pointer; // a result is that of a function which is called through a pointer
     bool kept;            // a result is an int that was kept in an object
+    bool reads;           // it is not sure that no memory is read but the stack and constants
     bool computed;        // a result is neither a constant nor 64 bits that were kept somewhere
 };
 void summary_deinit(struct summary *summary);

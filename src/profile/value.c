@@ -202,6 +202,8 @@ bool bounds_allow(const struct bounds *bounds, const struct error_sets *sets,
         int64_t low = value->negative ? -4095 : 1, high = value->negative ? -1 : 4095;
         return !bounds_exclude(bounds, &(struct bounds){.low = low, .high = high});
     }
+    if (value->kind == VALUE_POINTER)
+        return bounds->outside || bounds->low != 0 || bounds->high != 0;
     if (value->kind == VALUE_SUCCESS)
         return bounds->outside || bounds->low < -4095 || bounds->high > -1;
     if (value->kind != VALUE_ERRORS)

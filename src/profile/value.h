@@ -61,6 +61,7 @@ enum value_kind {
     VALUE_ARGUMENT, // the function's argument `number` (from 0), negated if `negative`
     VALUE_CALLBACK, // what the function returns that argument `number` points to
     VALUE_ERROR,    // what errno was when the function was called, negated if `negative`
+    VALUE_POINTER,  // not a constant, and not NULL
 };
 struct value {
     uint8_t kind;
@@ -68,6 +69,13 @@ struct value {
     uint32_t set;
     int64_t number;
 };
+
+// Whether nothing is known of a value, or only what it is not.
+static inline bool value_is_open(const struct value *value)
+{
+    return value->kind == VALUE_OTHER || value->kind == VALUE_SUCCESS ||
+           value->kind == VALUE_POINTER;
+}
 
 enum operation_kind {
     OPERATION_ADD,
@@ -105,6 +113,11 @@ struct bounds {
 static inline bool bounds_say_null(const struct bounds *bounds)
 {
     return !bounds->outside && bounds->wide && bounds->low == 0 && bounds->high == 0;
+}
+// Whether the value is known not to be NULL.
+static inline bool bounds_exclude_null(const struct bounds *bounds)
+{
+    return bounds->outside && bounds->wide && bounds->low == 0 && bounds->high == 0;
 }
 // Whether no value satisfies both.
 bool bounds_exclude(const struct bounds *a, const struct bounds *b);

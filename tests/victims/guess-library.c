@@ -14,7 +14,7 @@ int box_kind(const struct box *box, int number)
 }
 
 // NULL is for NULL and for nothing; without memory the program ends.
-char *box_copy(const char *text, size_t size)
+char *box_text(const char *text, size_t size)
 {
     if (text == NULL || size == 0)
         return NULL;

@@ -5,7 +5,7 @@
 
 struct box;
 int box_kind(const struct box *box, int number);
-char *box_copy(const char *text, size_t size);
+char *box_text(const char *text, size_t size);
 char *box_name(const struct box *box, int number);
 int box_close(int descriptor);
 
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     } box = {4, {1, 2, 3, 4}, argv[0]};
     struct box *opaque = (struct box *)&box;
     printf("%d\n", box_kind(opaque, argc));
-    puts(box_copy(argv[0], strlen(argv[0]) + 1));
+    puts(box_text(argv[0], strlen(argv[0]) + 1));
     char *first = box_name(opaque, argc);
     if (first != NULL)
         puts(first);
