@@ -184,8 +184,10 @@ static bool is_ours(const struct command *command, const char *text)
 {
     if (strcmp(text, "--help") == 0)
         return true;
-    size_t size = strncmp(text, "--", 2) == 0 ? strcspn(text + 2, "=") : 0;
     struct option option;
+    if (text[0] == '-' && text[1] != '\0' && text[1] != '-' && text[2] == '\0')
+        return find_letter(command, text[1], &option);
+    size_t size = strncmp(text, "--", 2) == 0 ? strcspn(text + 2, "=") : 0;
     return size != 0 && find_long(command, text + 2, size, &option);
 }
 

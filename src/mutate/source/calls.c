@@ -31,7 +31,8 @@ static const struct variable *find_other(const struct look *look, const struct v
     return NULL;
 }
 
-static void change_variable(struct look *look, struct tree_node *call, struct tree_node *argument)
+static void change_variable(struct look *look, struct tree_node *call, struct tree_node *argument,
+                            unsigned parameter)
 {
     argument = tree_without_conversions(argument);
     const struct variable *variable =
@@ -48,8 +49,14 @@ static void change_variable(struct look *look, struct tree_node *call, struct tr
         fault->reason = SOURCE_MACRO;
     fault->name = variable->name;
     fault->other = other->name;
+    fault->parameter = parameter;
+    fault->replacement = other->name;
     fault->detail = look_print(look, "%s for %s", other->name, variable->name);
-    look_edit(look, fault, tree_begin(argument), tree_end(argument), other->name);
+    look_anchor(look, fault, argument, argument);
+    struct tree_place end = look_end(look, argument, false);
+    if (fault->placed != SOURCE_IN_TEXT)
+        end = look_behind(*tree_begin(argument), (unsigned)strlen(variable->name));
+    look_edit(look, fault, tree_begin(argument), &end, other->name);
 }
 
 // Where the operator stands between two operands, in the text; false if it is not there.
@@ -77,7 +84,7 @@ static CXType plain_type(const struct tree_node *node)
     return clang.getUnqualifiedType(clang.getCanonicalType(clang.getCursorType(node->cursor)));
 }
 
-static void change_operator(struct look *look, struct tree_node *argument)
+static void change_operator(struct look *look, struct tree_node *argument, unsigned parameter)
 {
     argument = tree_plain(argument);
     if (argument->kind != CXCursor_BinaryOperator || argument->children != 2 ||
@@ -93,12 +100,25 @@ static void change_operator(struct look *look, struct tree_node *argument)
     if (fault == NULL)
         return;
     fault->at = tree_begin(argument)->at;
+    fault->parameter = parameter;
+    fault->replacement = sign == CXBinaryOperator_Add ? "-" : "+";
     fault->detail = look_describe(look, tree_begin(argument), tree_end(argument));
-    struct tree_place place, behind;
-    if (fault->reason == SOURCE_FOUND && find_operator(look, begin, end, &place)) {
-        behind = place;
-        behind.offset++;
-        look_edit(look, fault, &place, &behind, sign == CXBinaryOperator_Add ? "-" : "+");
+    look_anchor(look, fault, argument, argument);
+    static const char *const signs[] = {"*", "/", "%", "+", "-"};
+    struct tree_place place;
+    if (fault->placed == SOURCE_IN_TEXT
+            ? find_operator(look, begin, end, &place)
+            : look_find_operator(look, argument->first, argument->last,
+                                 signs[sign - CXBinaryOperator_Mul], &place)) {
+        struct tree_place behind = look_behind(place, 1);
+        look_edit(look, fault, &place, &behind, fault->replacement);
+        size_t size;
+        struct tree_place last = look_end(look, argument, false);
+        const char *text = look_written(look, fault, tree_begin(argument), &last, &size);
+        if (text != NULL && fault->placed != SOURCE_IN_TEXT)
+            fault->written = tree_begin(argument)->written_at;
+        if (text != NULL)
+            fault->written_detail = look_print(look, "%.*s", (int)(size < 60 ? size : 60), text);
     }
 }
 
@@ -106,9 +126,10 @@ void rules_call(struct look *look, struct tree_node *call)
 {
     if (!is_call(call))
         return;
+    unsigned parameter = 1;
     for (struct tree_node *argument = call->first->next; argument != NULL;
-         argument = argument->next) {
-        change_variable(look, call, argument);
-        change_operator(look, argument);
+         argument = argument->next, parameter++) {
+        change_variable(look, call, argument, parameter);
+        change_operator(look, argument, parameter);
     }
 }
