@@ -52,7 +52,11 @@ static void change_variable(struct look *look, struct tree_node *call, struct tr
     fault->parameter = parameter;
     fault->replacement = other->name;
     fault->detail = look_print(look, "%s for %s", other->name, variable->name);
-    look_edit(look, fault, tree_begin(argument), tree_end(argument), other->name);
+    look_anchor(look, fault, argument, argument);
+    struct tree_place end = look_end(look, argument, false);
+    if (fault->placed != SOURCE_IN_TEXT)
+        end = look_behind(*tree_begin(argument), (unsigned)strlen(variable->name));
+    look_edit(look, fault, tree_begin(argument), &end, other->name);
 }
 
 // Where the operator stands between two operands, in the text; false if it is not there.
@@ -99,11 +103,20 @@ static void change_operator(struct look *look, struct tree_node *argument, unsig
     fault->parameter = parameter;
     fault->replacement = sign == CXBinaryOperator_Add ? "-" : "+";
     fault->detail = look_describe(look, tree_begin(argument), tree_end(argument));
-    struct tree_place place, behind;
-    if (fault->reason == SOURCE_FOUND && find_operator(look, begin, end, &place)) {
-        behind = place;
-        behind.offset++;
+    look_anchor(look, fault, argument, argument);
+    static const char *const signs[] = {"*", "/", "%", "+", "-"};
+    struct tree_place place;
+    if (fault->placed == SOURCE_IN_TEXT
+            ? find_operator(look, begin, end, &place)
+            : look_find_operator(look, argument->first, argument->last,
+                                 signs[sign - CXBinaryOperator_Mul], &place)) {
+        struct tree_place behind = look_behind(place, 1);
         look_edit(look, fault, &place, &behind, fault->replacement);
+        size_t size;
+        struct tree_place last = look_end(look, argument, false);
+        const char *text = look_written(look, fault, tree_begin(argument), &last, &size);
+        if (text != NULL)
+            fault->written_detail = look_print(look, "%.*s", (int)(size < 60 ? size : 60), text);
     }
 }
 

@@ -40,6 +40,7 @@
     X(getCursorUnaryOperatorKind)                                                                  \
     X(Cursor_getNumArguments)                                                                      \
     X(Cursor_getStorageClass)                                                                      \
+    X(getLocationForOffset)                                                                        \
     X(getFileContents)                                                                             \
     X(getFileName)                                                                                 \
     X(getCString)                                                                                  \

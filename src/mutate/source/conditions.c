@@ -87,6 +87,7 @@ static struct source_fault *leave_out_if(struct look *look, struct tree_node *st
     fault->at = tree_begin(statement)->at;
     if (tree_begin(statement)->macro)
         fault->reason = SOURCE_MACRO;
+    look_anchor(look, fault, statement, statement);
     return fault;
 }
 
@@ -112,7 +113,8 @@ void rules_if(struct look *look, struct tree_node *statement)
     if (fault != NULL) {
         // The last statement's own semicolon stays where it is.
         bool block = tree_unlabelled(then)->kind == CXCursor_CompoundStmt;
-        look_edit(look, fault, tree_begin(statement), tree_end(statement), block ? ";" : "");
+        struct tree_place end = look_end(look, statement, false);
+        look_edit(look, fault, tree_begin(statement), &end, block ? ";" : "");
     }
 }
 
@@ -144,8 +146,8 @@ static bool is_negated(struct tree_node *node)
 }
 
 // `before` and `after`: the operands beside it, or NULL.
-static void leave_out_clause(struct look *look, struct tree_node *clause, struct tree_node *before,
-                             struct tree_node *after, bool or)
+static void leave_out_clause(struct look *look, struct tree_node *chain, struct tree_node *clause,
+                             struct tree_node *before, struct tree_node *after, bool or)
 {
     struct source_fault *fault = look_add(look, or ? MODEL_MLOC : MODEL_MLAC, SOURCE_CLAUSE,
                                           tree_begin(clause), tree_end(clause));
@@ -155,10 +157,15 @@ static void leave_out_clause(struct look *look, struct tree_node *clause, struct
     if ((before != NULL && tree_end(before)->offset > tree_begin(clause)->offset) ||
         (after != NULL && tree_end(clause)->offset > tree_begin(after)->offset))
         fault->reason = SOURCE_MACRO;
-    if (before != NULL)
-        look_edit(look, fault, tree_end(before), tree_end(clause), "");
-    else
+    look_anchor(look, fault, chain, chain);
+    struct tree_place end = look_end(look, clause, true);
+    struct tree_place sign;
+    if (before == NULL)
         look_edit(look, fault, tree_begin(clause), tree_begin(after), "");
+    else if (fault->placed == SOURCE_IN_TEXT)
+        look_edit(look, fault, tree_end(before), &end, "");
+    else if (look_find_operator(look, before, clause, or ? "||" : "&&", &sign))
+        look_edit(look, fault, &sign, &end, "");
 }
 
 // The operands of a chain of the same operator, left to right: the chain leans to the left.
@@ -169,13 +176,13 @@ static void look_at_chain(struct look *look, struct tree_node *chain,
     struct tree_node *left = chain->first, *right = chain->last;
     struct tree_node *inner = tree_without_conversions(left);
     bool longer = is_joined(inner, sign);
-    leave_out_clause(look, right, longer ? inner->last : left, after, or);
+    leave_out_clause(look, chain, right, longer ? inner->last : left, after, or);
     rules_condition(look, right);
     if (longer) {
         look_at_chain(look, inner, sign, right);
         return;
     }
-    leave_out_clause(look, left, NULL, right, or);
+    leave_out_clause(look, chain, left, NULL, right, or);
     rules_condition(look, left);
 }
 

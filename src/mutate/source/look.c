@@ -45,7 +45,8 @@ const char *look_describe(struct look *look, const struct tree_place *begin,
         return "";
     bool space = false;
     for (size_t i = begin->offset; i < end->offset && used < LONGEST_DETAIL; i++) {
-        bool blank = strchr(" \t\r\n", text[i]) != NULL;
+        bool blank = strchr(" \t\r\n", text[i]) != NULL ||
+                     (text[i] == '\\' && strchr("\r\n", text[i + 1]) != NULL);
         if (!blank && space && used > 0 && used < LONGEST_DETAIL)
             line[used++] = ' ';
         if (!blank && used < LONGEST_DETAIL)
@@ -60,6 +61,15 @@ const char *look_describe(struct look *look, const struct tree_place *begin,
     }
     line[used] = '\0';
     return look_print(look, "%s", line);
+}
+
+static const char *name_of(struct look *look, CXFile file)
+{
+    CXString path = clang.getFileName(file);
+    const char *chars = clang.getCString(path);
+    const char *name = look_print(look, "%s", chars != NULL ? chars : "");
+    clang.disposeString(path);
+    return name;
 }
 
 struct source_fault *look_add(struct look *look, enum model_kind kind, enum source_how how,
@@ -85,27 +95,56 @@ struct source_fault *look_add(struct look *look, enum model_kind kind, enum sour
         .name = "",
         .other = "",
         .replacement = "",
+        .written_detail = "",
         .detail = empty ? "" : look_describe(look, begin, end),
     };
-    CXString path = clang.getFileName(begin->handle);
-    const char *chars = clang.getCString(path);
-    fault->path = look_print(look, "%s", chars != NULL ? chars : "");
-    clang.disposeString(path);
+    fault->path = name_of(look, begin->handle);
     return fault;
+}
+
+const char *look_written(struct look *look, const struct source_fault *fault,
+                         const struct tree_place *begin, const struct tree_place *end,
+                         size_t *ret_size)
+{
+    bool text = fault->placed == SOURCE_IN_TEXT;
+    CXFile file = text ? begin->handle : begin->written;
+    size_t from = text ? begin->offset : begin->written_offset, size;
+    size_t to = text ? end->offset : end->written_offset;
+    if (fault->placed == SOURCE_NOWHERE || file == NULL || to < from ||
+        file != (text ? end->handle : end->written))
+        return NULL;
+    const char *all = look_text(look, file, &size);
+    *ret_size = to - from;
+    return all != NULL && to <= size ? all + from : NULL;
 }
 
 void look_edit(struct look *look, struct source_fault *fault, const struct tree_place *begin,
                const struct tree_place *end, const char *text)
 {
-    if (fault->reason != SOURCE_FOUND || begin->handle != end->handle ||
-        end->offset < begin->offset || fault->edit_count == SOURCE_EDITS)
+    bool in_text = fault->placed == SOURCE_IN_TEXT;
+    CXFile file = in_text ? begin->handle : begin->written;
+    const struct source_edit edit = {in_text ? begin->offset : begin->written_offset,
+                                     in_text ? end->offset : end->written_offset, text};
+    size_t size;
+    if (fault->unwritable || look_written(look, fault, begin, end, &size) == NULL ||
+        fault->edit_count == SOURCE_EDITS ||
+        (fault->edit_count > 0 && fault->edits[fault->edit_count - 1].end > edit.begin)) {
+        fault->unwritable = true;
+        fault->edit_count = 0;
         return;
-    fault->edits[fault->edit_count++] = (struct source_edit){begin->offset, end->offset, text};
+    }
+    fault->edits[fault->edit_count++] = edit;
+    if (!in_text && fault->edit_count == 1) {
+        fault->path = name_of(look, file);
+        look_note_written(look, fault, begin, end);
+    }
 }
 
 void source_faults_deinit(struct source_faults *faults)
 {
     ARRAY_DEINIT(&faults->items);
+    ARRAY_DEINIT(&faults->anchor_counts);
+    map_deinit(&faults->anchors);
     arena_deinit(&faults->arena);
 }
 
@@ -166,6 +205,7 @@ static void look_into(struct look *look, CXCursor function)
     clang.disposeString(name);
     look->place = tree_place_of(clang.getCursorLocation(function));
     variables_find(look);
+    look_count_anchors(look);
     for (struct tree_node *node = look->tree.body; node != NULL; node = tree_following(node))
         look_at(look, node);
     tree_deinit(&look->tree);

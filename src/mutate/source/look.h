@@ -33,10 +33,28 @@ struct look {
 // A new fault of the function, with its place; NULL when memory is short.
 struct source_fault *look_add(struct look *look, enum model_kind kind, enum source_how how,
                               const struct tree_place *begin, const struct tree_place *end);
-// Adds an edit of the text between two places, unless they come out of a macro or are not in the
-// fault's file: then the fault can have none.
+// Says what the fault is about, before it gets edits: where that is written decides which text they
+// change.
+void look_anchor(struct look *look, struct source_fault *fault, struct tree_node *anchor,
+                 struct tree_node *last);
+// Notes where the text of a macro is that an edit changes.
+void look_note_written(struct look *look, struct source_fault *fault,
+                       const struct tree_place *begin, const struct tree_place *end);
+void look_count_anchors(struct look *look); // of the function
+// The end of a node, with the place where that is written. A clause ends before && and ||, too.
+struct tree_place look_end(struct look *look, struct tree_node *node, bool clause);
+// Where an operator is written between two operands that come out of a macro. `left` may be NULL.
+bool look_find_operator(struct look *look, struct tree_node *left, struct tree_node *right,
+                        const char *sign, struct tree_place *ret_place);
+struct tree_place look_behind(struct tree_place place, unsigned bytes);
+// Adds an edit of the text between two places, unless they are not in one file: then the fault can
+// have none.
 void look_edit(struct look *look, struct source_fault *fault, const struct tree_place *begin,
                const struct tree_place *end, const char *text);
+// The text between two places where the fault has its edits; NULL if there is none.
+const char *look_written(struct look *look, const struct source_fault *fault,
+                         const struct tree_place *begin, const struct tree_place *end,
+                         size_t *ret_size);
 const char *look_text(struct look *look, CXFile file, size_t *ret_size);
 // What stands between two places, on one line and not too long.
 const char *look_describe(struct look *look, const struct tree_place *begin,

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/map.h"
 #include "mutate/model.h"
 #include "mutate/source-table.h"
 
@@ -14,6 +15,13 @@
 struct source_edit { // replaces the bytes from `begin` to `end`
     size_t begin, end;
     const char *text;
+};
+
+enum source_placed {    // where a fault's text is
+    SOURCE_IN_TEXT,     // outside of macros
+    SOURCE_IN_ARGUMENT, // in an argument of a macro
+    SOURCE_IN_MACRO,    // in a macro's definition
+    SOURCE_NOWHERE,     // in a macro that is not the program's, or in no file
 };
 
 struct source_fault {
@@ -31,11 +39,22 @@ struct source_fault {
     const char *replacement;           // of a wrong value, variable or expression; ""
     struct source_edit edits[SOURCE_EDITS];
     unsigned edit_count; // 0: the file's text alone cannot have the fault
+    bool unwritable;     // some part of it cannot be edited
+    enum source_placed placed;
+    // What comes out of macros: where it is written and how, and the thing that all uses of the
+    // macro have in common (a key of `anchors`).
+    struct source_position written;
+    const char *written_detail;
+    uint64_t anchor;
 };
 
 struct source_faults {
     struct arena arena; // owns the texts
     ARRAY(struct source_fault) items;
+    // How often things that macros write were compiled: a fault that is not found as often has a
+    // constraint that does not hold in each use.
+    struct map anchors;
+    ARRAY(unsigned) anchor_counts; // by value of `anchors`
 };
 
 // Loads libclang; an error says why there is none.

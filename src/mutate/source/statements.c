@@ -113,6 +113,8 @@ static struct source_fault *leave_out(struct look *look, enum model_kind kind,
         look_add(look, kind, SOURCE_SKIP, tree_begin(first), tree_end(last));
     if (fault != NULL && !own)
         fault->reason = SOURCE_MACRO;
+    if (fault != NULL)
+        look_anchor(look, fault, tree_plain(first), last);
     return fault;
 }
 
@@ -120,32 +122,34 @@ static void leave_out_one(struct look *look, enum model_kind kind, struct tree_n
                           bool own)
 {
     struct source_fault *fault = leave_out(look, kind, statement, statement, own);
+    struct tree_place end = look_end(look, statement, false);
     if (fault != NULL)
-        look_edit(look, fault, tree_begin(statement), tree_end(statement), "");
+        look_edit(look, fault, tree_begin(statement), &end, "");
 }
 
 // Another value in place of `value`, in what begins at `from`.
 static void change_value(struct look *look, const struct variable *variable,
-                         const struct tree_place *from, struct tree_node *value, bool own)
+                         const struct tree_place *from, struct tree_node *anchor,
+                         struct tree_node *value, bool own)
 {
     bool truth = variable->type.kind == CXType_Bool, typeless = variable_is_typeless(variable);
     if (!truth && !typeless && !type_is_whole(variable->type))
         return;
-    const struct tree_place *begin = tree_begin(value), *end = tree_end(value);
-    struct source_fault *fault = look_add(look, MODEL_WVAV, SOURCE_WRONG, from, end);
+    struct source_fault *fault = look_add(look, MODEL_WVAV, SOURCE_WRONG, from, tree_end(value));
     if (fault == NULL)
         return;
     if (!own)
         fault->reason = SOURCE_MACRO;
     fault->name = variable->name;
     fault->flags = truth ? SOURCE_TRUTH : typeless ? SOURCE_TYPELESS : 0;
+    look_anchor(look, fault, anchor, anchor);
+    struct tree_place end = look_end(look, value, false);
     size_t size;
-    const char *text = look_text(look, begin->handle, &size);
-    if (begin->handle != end->handle || end->offset > size || end->offset < begin->offset)
+    const char *text = look_written(look, fault, tree_begin(value), &end, &size);
+    if (text == NULL)
         return;
-    fault->replacement = look_print(look, truth ? "!(%.*s)" : "(%.*s) + 1",
-                                    (int)(end->offset - begin->offset), text + begin->offset);
-    look_edit(look, fault, begin, end, fault->replacement);
+    fault->replacement = look_print(look, truth ? "!(%.*s)" : "(%.*s) + 1", (int)size, text);
+    look_edit(look, fault, tree_begin(value), &end, fault->replacement);
 }
 
 static void look_at_assignment(struct look *look, struct tree_node *statement, bool own)
@@ -158,7 +162,7 @@ static void look_at_assignment(struct look *look, struct tree_node *statement, b
     bool first = variable->assigned == expression;
     bool constant = value != NULL && is_constant(value, false);
     if (first && value != NULL && is_constant(value, true))
-        change_value(look, variable, tree_begin(statement), value, own);
+        change_value(look, variable, tree_begin(statement), expression, value, own);
     if (!has_company(statement))
         return; // C02
     if (first && constant && !is_in_loop(statement))
@@ -199,7 +203,7 @@ static void look_at_declaration(struct look *look, struct tree_node *statement,
     struct tree_place name = tree_place_of(clang.getCursorLocation(declaration->cursor));
     own &= !name.macro;
     if (is_constant(value, true))
-        change_value(look, variable, &name, value, own);
+        change_value(look, variable, &name, declaration, value, own);
     if (clang.getCursorType(declaration->cursor).kind == CXType_Auto || is_in_loop(statement) ||
         !has_company(statement))
         return;
@@ -210,7 +214,10 @@ static void look_at_declaration(struct look *look, struct tree_node *statement,
     if (!own)
         fault->reason = SOURCE_MACRO;
     fault->name = variable->name;
-    look_edit(look, fault, &equals, tree_end(value), "");
+    look_anchor(look, fault, declaration, declaration);
+    struct tree_place end = look_end(look, value, false);
+    if (fault->placed == SOURCE_IN_TEXT || look_find_operator(look, NULL, value, "=", &equals))
+        look_edit(look, fault, &equals, &end, "");
 }
 
 // ---- parts of an algorithm ----
@@ -236,7 +243,8 @@ static void leave_out_part(struct look *look, struct tree_node *compound, struct
     }
     struct source_fault *fault = leave_out(look, MODEL_MLPA, first, last, own);
     for (struct tree_node *at = first; fault != NULL; at = at->next) {
-        look_edit(look, fault, tree_begin(at), tree_end(at), "");
+        struct tree_place end = look_end(look, at, false);
+        look_edit(look, fault, tree_begin(at), &end, "");
         if (at == last)
             break;
     }

@@ -94,13 +94,13 @@ struct tree_place tree_place_of(CXSourceLocation location)
 {
     struct tree_place place = {0};
     CXString file;
-    unsigned line, column, spelled;
-    CXFile spelling;
+    unsigned line, column;
     clang.getPresumedLocation(location, &file, &place.at.line, &place.at.column);
     place.file = clang.getCString(file);
     clang.getExpansionLocation(location, &place.handle, &line, &column, &place.offset);
-    clang.getSpellingLocation(location, &spelling, &line, &column, &spelled);
-    place.macro = spelling != place.handle || spelled != place.offset;
+    clang.getSpellingLocation(location, &place.written, &place.written_at.line,
+                              &place.written_at.column, &place.written_offset);
+    place.macro = place.written != place.handle || place.written_offset != place.offset;
     clang.disposeString(file);
     return place;
 }

@@ -16,7 +16,11 @@ struct tree_place {
     struct source_position at;
     CXFile handle;   // the real file
     unsigned offset; // in it
-    bool macro;      // comes out of a macro
+    bool macro;      // comes out of a macro; of a node's end, see look_end()
+    // Where it is written: in a macro's definition, or in an argument. NULL: nowhere.
+    CXFile written;
+    unsigned written_offset;
+    struct source_position written_at;
 };
 
 struct tree_node {

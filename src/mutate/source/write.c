@@ -10,6 +10,40 @@
 
 #define LARGEST_SOURCE ((size_t)256 << 20)
 
+static bool is_directive(const char *line, const char *end)
+{
+    while (line < end && (*line == ' ' || *line == '\t'))
+        line++;
+    return line < end && *line == '#';
+}
+
+// Puts what must stay of a text that is replaced: its lines, so that later code keeps its numbers,
+// and its directives, because what they open or close may be outside. `lines` are there already.
+static struct error *put_rest(struct buffer *text, const char *at, const char *end, size_t lines)
+{
+    for (const char *next; (next = memchr(at, '\n', (size_t)(end - at))) != NULL; at = next + 1) {
+        const char *line = next + 1;
+        const char *line_end = memchr(line, '\n', (size_t)(end - line));
+        const char *begin = next > at && next[-1] == '\r' ? next - 1 : next;
+        begin -= begin > at && begin[-1] == '\\';
+        if (lines > 0)
+            lines--;
+        else
+            TRY(buffer_append(text, begin, (size_t)(next + 1 - begin)));
+        if (line_end != NULL && is_directive(line, line_end))
+            TRY(buffer_append(text, line, (size_t)(line_end - line)));
+    }
+    return NULL;
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t count = 0;
+    for (; (text = strchr(text, '\n')) != NULL; text++)
+        count++;
+    return count;
+}
+
 struct error *source_apply(const struct source_fault *fault, struct buffer *ret_text)
 {
     _cleanup_(buffer_deinit) struct buffer original = {0}, text = {0};
@@ -21,6 +55,8 @@ struct error *source_apply(const struct source_fault *fault, struct buffer *ret_
             return error_new("%s has changed since it was looked at", fault->path);
         TRY(buffer_append(&text, original.data + at, edit->begin - at));
         TRY(buffer_append(&text, edit->text, strlen(edit->text)));
+        TRY(put_rest(&text, original.data + edit->begin, original.data + edit->end,
+                     count_lines(edit->text)));
         at = edit->end;
     }
     TRY(buffer_append(&text, original.data + at, original.size - at));
