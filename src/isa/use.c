@@ -39,6 +39,22 @@ static bool clears(const ZydisDecodedInstruction *head, const ZydisDecodedOperan
     }
 }
 
+// Conversions leave the upper half of a vector register as it is; nobody reads that.
+static bool converts(ZydisMnemonic name)
+{
+    switch (name) {
+    case ZYDIS_MNEMONIC_CVTSI2SD:
+    case ZYDIS_MNEMONIC_CVTSI2SS:
+    case ZYDIS_MNEMONIC_CVTSS2SD:
+    case ZYDIS_MNEMONIC_CVTSD2SS:
+    case ZYDIS_MNEMONIC_SQRTSS:
+    case ZYDIS_MNEMONIC_SQRTSD:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static enum isa_operator operator_of(ZydisMnemonic name)
 {
     switch (name) {
@@ -95,6 +111,8 @@ bool isa_use(const struct isa_decoder *decoder, const void *bytes, size_t size,
                                                        size, &head, operands)))
         return false;
     struct isa_use use = {.operator=(uint8_t) operator_of(head.mnemonic)};
+    if (converts(head.mnemonic))
+        operands[0].actions &= (ZydisOperandActions)~ZYDIS_OPERAND_ACTION_MASK_READ;
     for (unsigned i = 0; i < head.operand_count; i++)
         add_operand(library, &operands[i], &use);
     if (clears(&head, operands)) {

@@ -59,25 +59,28 @@ static void find_call_arguments(struct code *code, const struct flow_function *f
                 use->writes |= CHANGED_BY_CALL;
                 pending = 0;
             } else {
-                pending |= use->writes;
+                // a division's other result, and the sign before it, are no arguments
+                uint64_t aside =
+                    use->operator== ISA_DIVIDED || use->extends ? ISA_USE_GENERAL(1) : 0;
+                pending |= use->writes & ~aside;
             }
         }
     }
 }
 
-// Whether the result of a call is read soon after it.
-static bool is_result_read(const struct code *code, uint32_t call, uint32_t end)
+// Which register with the result of a call is read soon after it; 0 if none.
+static uint64_t result_read(const struct code *code, uint32_t call, uint32_t end)
 {
     uint64_t result = ISA_USE_GENERAL(ISA_RETURN) | ISA_USE_VECTOR(0);
     for (uint32_t i = call + 1; i < end && i < call + 8 && result != 0; i++) {
         const struct isa_insn *insn = &code->image->insns.items[i];
         if ((code->uses[i].reads & result) != 0)
-            return true;
+            return code->uses[i].reads & result;
         result &= ~code->uses[i].writes;
         if (insn->kind == ISA_JUMP || insn->kind == ISA_RET || is_call(insn))
-            return false;
+            return 0;
     }
-    return false;
+    return 0;
 }
 
 static void look_at_function(struct code *code, const struct flow_function *function)
@@ -86,10 +89,10 @@ static void look_at_function(struct code *code, const struct flow_function *func
     uint32_t end = function->first_insn + function->insn_count;
     for (uint32_t i = function->first_insn; i < end; i++) {
         const struct isa_insn *insn = &image->insns.items[i];
-        if (insn->kind == ISA_CALL && is_result_read(code, i, end)) {
+        if (insn->kind == ISA_CALL) {
             uint32_t callee = flow_callee_at(image, (uint64_t)insn->value);
             if (callee != FLOW_NONE && !flow_callee_is_import(callee))
-                code->result_is_read[callee] = true;
+                code->results_read[callee] |= result_read(code, i, end);
         }
         if (insn->kind == ISA_NOTHING && i > function->first_insn && i + 2 < end &&
             is_call(&insn[-1]) && (insn[1].kind == ISA_LEAVE || insn[1].kind == ISA_POP) &&
@@ -125,9 +128,9 @@ struct error *code_open(const struct flow_image *image, struct code *ret_code)
 {
     struct code code = {.image = image};
     code.uses = calloc(image->insns.count + 1, sizeof *code.uses);
-    code.result_is_read = calloc(image->functions.count + 1, sizeof *code.result_is_read);
+    code.results_read = calloc(image->functions.count + 1, sizeof *code.results_read);
     struct error *error =
-        code.uses == NULL || code.result_is_read == NULL ? error_no_memory() : read_uses(&code);
+        code.uses == NULL || code.results_read == NULL ? error_no_memory() : read_uses(&code);
     if (error != NULL) {
         code_close(&code);
         return error;
@@ -139,6 +142,6 @@ struct error *code_open(const struct flow_image *image, struct code *ret_code)
 void code_close(struct code *code)
 {
     free(code->uses);
-    free(code->result_is_read);
+    free(code->results_read);
     *code = (struct code){0};
 }

@@ -19,7 +19,7 @@
 struct code {
     const struct flow_image *image;
     struct isa_use *uses; // by instruction
-    bool *result_is_read; // by function: a caller reads what it returns
+    uint64_t *results_read; // by function: registers in which callers read what it returns
     bool marks_jumps;     // the compiler leaves a nop where break, continue and return lead to
 };
 _must_check_ struct error *code_open(const struct flow_image *image, struct code *ret_code);
@@ -46,7 +46,7 @@ struct step {
     uint8_t kind;         // enum step_kind
     bool reached;         // something jumps here
     bool heading;         // part of a `for`: its first assignment, or its last
-    bool inside;          // a part of it is jumped to
+    bool label;           // a case of a switch begins here
     uint32_t block, node; // in the tree; UINT32_MAX if in none
 };
 
@@ -82,7 +82,7 @@ struct body {
     uint32_t function;
     uint32_t first, end; // instructions, behind the prologue
     uint32_t start;      // first instruction of the function
-    bool returns_value;
+    uint64_t returned;      // registers that hold what it returns; 0 if it returns nothing
     int64_t result;          // where clang keeps what the function returns; or 0
     ARRAY(uint64_t) live;    // by instruction from `start`: what is needed after it
     ARRAY(uint64_t) live_in; // by block of the function

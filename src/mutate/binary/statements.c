@@ -102,7 +102,17 @@ static bool is_part(const struct body *body, uint32_t n)
     if (n == UINT32_MAX || body->nodes.items[n].kind != NODE_STATEMENT)
         return false;
     const struct step *step = &body->steps.items[body->nodes.items[n].first];
-    return (step->kind == STEP_CALL || step->kind == STEP_ASSIGN) && !step->heading;
+    return (step->kind == STEP_CALL || step->kind == STEP_ASSIGN) && !step->heading && !step->label;
+}
+
+// Whether a statement gives a local variable its first value.
+static bool is_first(const struct body *body, uint32_t n)
+{
+    if (!is_part(body, n))
+        return false;
+    uint32_t effect = body->steps.items[body->nodes.items[n].first].effect;
+    const struct local *local = local_of(body, insn_at(body, effect));
+    return local != NULL && !local->parameter && local->first_store == effect;
 }
 
 // As many statements as the source level takes, if it sees the same ones.
@@ -129,7 +139,13 @@ static void look_for_parts(struct finding *finding, const struct block *block)
 {
     const struct body *body = &finding->body;
     unsigned number = 0;
-    for (uint32_t n = block->first; n != UINT32_MAX; n = body->nodes.items[n].next) {
+    uint32_t first = block->first;
+    // First values at the beginning of a function are most likely parts of declarations.
+    while (block->parent == UINT32_MAX && is_first(body, first)) {
+        first = body->nodes.items[first].next;
+        number++;
+    }
+    for (uint32_t n = first; n != UINT32_MAX; n = body->nodes.items[n].next) {
         unsigned run = 0;
         for (uint32_t at = n; run < MODEL_MOST_STATEMENTS && is_part(body, at);
              at = body->nodes.items[at].next)

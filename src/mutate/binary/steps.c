@@ -173,36 +173,51 @@ static int64_t find_result_variable(struct body *body, uint32_t tail)
 
 // ---- what is needed where ----
 
-static bool decide_result(const struct body *body)
+// Whether the call before the function's end makes what the function returns.
+static uint64_t result_of_call(const struct body *body, uint32_t call, uint64_t place)
 {
-    if (body->code->result_is_read[body->function])
-        return true;
+    const struct isa_insn *insn = insn_at(body, call);
+    if (body->code->marks_jumps)
+        return insn[1].kind != ISA_NOTHING && insn[1].kind != ISA_JUMP &&
+                       place == ISA_USE_GENERAL(ISA_RETURN)
+                   ? place
+                   : 0;
+    uint32_t callee = insn->kind == ISA_CALL
+                          ? flow_callee_at(body->code->image, (uint64_t)insn->value)
+                          : FLOW_NONE;
+    return callee != FLOW_NONE && !flow_callee_is_import(callee)
+               ? body->code->results_read[callee] & place
+               : 0;
+}
+
+// The register, of two, that holds what the function returns. Callers show it; else it is what the
+// last instructions write and nothing reads.
+static uint64_t decide_result(const struct body *body)
+{
+    uint64_t read = body->code->results_read[body->function];
+    if (read != 0)
+        return read;
     for (uint32_t i = body->end; i-- > body->first;) {
-        if (body->tail.items[i - body->start] ||
-            (use_at(body, i)->writes & ISA_USE_GENERAL(ISA_RETURN)) == 0) {
-            if ((use_at(body, i)->reads & ISA_USE_GENERAL(ISA_RETURN)) != 0)
-                return false;
+        const struct isa_use *use = use_at(body, i);
+        if (body->tail.items[i - body->start])
             continue;
-        }
-        const struct isa_insn *insn = insn_at(body, i);
-        if (!is_call(insn))
-            return true;
-        if (body->code->marks_jumps)
-            return insn[1].kind != ISA_NOTHING && insn[1].kind != ISA_JUMP;
-        uint32_t callee = insn->kind == ISA_CALL
-                              ? flow_callee_at(body->code->image, (uint64_t)insn->value)
-                              : FLOW_NONE;
-        return callee != FLOW_NONE && !flow_callee_is_import(callee) &&
-               body->code->result_is_read[callee];
+        uint64_t written = use->writes & RESULT & ~read;
+        if (is_call(insn_at(body, i)))
+            return (written & 1) != 0 ? result_of_call(body, i, written & 1) : 0;
+        if (written != 0)
+            return written;
+        read |= use->reads & RESULT;
+        if (read == RESULT)
+            return 0;
     }
-    return false;
+    return 0;
 }
 
 static uint64_t before(const struct body *body, uint32_t insn, uint64_t needed)
 {
     const struct isa_use *use = use_at(body, insn);
     if (insn_at(body, insn)->kind == ISA_RET)
-        return body->returns_value ? RESULT : 0;
+        return body->returned;
     return (needed & ~use->writes) | use->reads;
 }
 
@@ -300,7 +315,7 @@ static void classify(struct body *body, struct step *step)
     bool ends = step->end < body->end && body->tail.items[step->end - body->start];
     if (last == NULL)
         step->kind = STEP_NOTHING;
-    else if (ends && (body->live.items[step->end - 1 - body->start] & RESULT) != 0)
+    else if (ends && (body->live.items[step->end - 1 - body->start] & body->returned) != 0)
         step->kind = STEP_RETURN;
     else if (last->kind == ISA_BRANCH)
         step->kind = STEP_BRANCH;
@@ -336,13 +351,16 @@ static struct step *add_step(struct body *body, uint32_t first, uint32_t end)
 static void cut(struct body *body)
 {
     uint32_t first = body->first;
+    bool acts = false; // what was computed so far is more than a value that nobody reads
     for (uint32_t i = body->first; i < body->end; i++) {
         const struct isa_insn *insn = insn_at(body, i);
+        acts |= is_store(insn) || is_call(insn) || insn->kind == ISA_JUMP ||
+                insn->kind == ISA_BRANCH || insn->kind == ISA_JUMP_INDIRECT;
         bool tail = body->tail.items[i - body->start];
         bool next_tail = i + 1 < body->end && body->tail.items[i + 1 - body->start];
         bool nop = insn->kind == ISA_NOTHING && i == first;
-        if (!tail && !next_tail && !nop && i + 1 < body->end && !is_between(body, i) &&
-            !leads_to_tail(body, insn))
+        if (!tail && !next_tail && !nop && i + 1 < body->end &&
+            !(acts && is_between(body, i)) && !leads_to_tail(body, insn))
             continue;
         if (tail && next_tail)
             continue;
@@ -352,6 +370,7 @@ static void cut(struct body *body)
         if (tail)
             step->kind = STEP_TAIL;
         first = i + 1;
+        acts = false;
     }
 }
 
@@ -570,7 +589,7 @@ bool body_read(struct body *body, const struct code *code, uint32_t function)
             break;
         }
     }
-    body->returns_value = decide_result(body);
+    body->returned = decide_result(body);
     find_live(body);
     find_pushed(body);
     if (is_optimised(body))
@@ -584,7 +603,10 @@ bool body_read(struct body *body, const struct code *code, uint32_t function)
     locals_find(body);
     if (body->failed)
         return false;
-    join(body);
+    for (size_t before = 0; before != body->steps.count;) {
+        before = body->steps.count;
+        join(body);
+    }
     connect(body);
     note_returns(body);
     return !body->failed && !body->odd;

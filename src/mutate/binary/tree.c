@@ -160,13 +160,15 @@ static uint32_t find_cases(const struct body *body, uint32_t from, uint32_t end)
     return at;
 }
 
-// The last step that one of a switch's jumps leads to.
-static uint32_t last_case(const struct body *body, uint32_t from, uint32_t end)
+// Marks the steps that a switch leads to. Returns the last one.
+static uint32_t mark_cases(struct body *body, uint32_t from, uint32_t end)
 {
     const struct flow_image *image = body->code->image;
     uint32_t last = from;
     for (uint32_t i = from; i < end; i++) {
         const struct step *step = step_at(body, i);
+        if (step->target != NO_STEP && step->target >= end)
+            step_at(body, step->target)->label = true;
         if (step->target != NO_STEP && step->target > last)
             last = step->target;
         if (step->kind != STEP_SWITCH)
@@ -182,6 +184,7 @@ static uint32_t last_case(const struct body *body, uint32_t from, uint32_t end)
                 if (insn < body->first || insn >= body->end)
                     continue;
                 uint32_t target = body->step_of.items[insn - body->start];
+                step_at(body, target)->label = true;
                 last = target > last ? target : last;
             }
         }
@@ -192,7 +195,7 @@ static uint32_t last_case(const struct body *body, uint32_t from, uint32_t end)
 static uint32_t parse_switch(struct body *body, const struct range *range, uint32_t from,
                              uint32_t behind)
 {
-    uint32_t last = last_case(body, from, behind), end = NO_STEP;
+    uint32_t last = mark_cases(body, from, behind), end = NO_STEP;
     // `break` leads behind everything.
     for (uint32_t i = behind; i < range->end && (i < last || end == NO_STEP); i++) {
         const struct step *step = step_at(body, i);
@@ -341,7 +344,9 @@ static uint32_t parse_loop(struct body *body, const struct range *range, const s
     made->condition_end = loop->condition_end;
     made->yes = loop->body;
     made->no = loop->end;
-    if (loop->body_end > loop->body)
+    bool tested_first = loop->condition_end > loop->condition &&
+                        (loop->condition < loop->body || loop->first < loop->body);
+    if (loop->body_end > loop->body && tested_first)
         find_heading(body, range->block, loop->before, loop->condition, loop->condition_end,
                      loop->body_end - 1);
     uint32_t inner = parse_inner(body, range, node, true,
@@ -406,8 +411,11 @@ static bool is_structural(const struct body *body, const struct range *range, ui
         return false;
     if (jump->target == at + 1)
         return true;
+    if (at + 1 == range->end && !step_is_landing(body, jump->target) &&
+        is_same_place(body, jump->target, range->after))
+        return true;
     // over a place that break and continue lead to
-    return at + 1 < range->end && step_at(body, at + 1)->kind == STEP_NOTHING &&
+    return at + 1 < body->steps.count && step_is_landing(body, at + 1) &&
            is_same_place(body, jump->target, at + 1);
 }
 
