@@ -18,9 +18,9 @@
 
 struct code {
     const struct flow_image *image;
-    struct isa_use *uses; // by instruction
+    struct isa_use *uses;   // by instruction
     uint64_t *results_read; // by function: registers in which callers read what it returns
-    bool marks_jumps;     // the compiler leaves a nop where break, continue and return lead to
+    bool marks_jumps;       // the compiler leaves a nop where break, continue and return lead to
 };
 _must_check_ struct error *code_open(const struct flow_image *image, struct code *ret_code);
 void code_close(struct code *code);
@@ -80,9 +80,10 @@ struct block {
 struct body {
     const struct code *code;
     uint32_t function;
-    uint32_t first, end; // instructions, behind the prologue
-    uint32_t start;      // first instruction of the function
-    uint64_t returned;      // registers that hold what it returns; 0 if it returns nothing
+    uint32_t first, end;     // instructions, behind the prologue
+    uint32_t start;          // first instruction of the function
+    uint64_t returned;       // registers that hold what it returns; 0 if it returns nothing
+    uint64_t variables;      // registers that hold variables
     int64_t result;          // where clang keeps what the function returns; or 0
     ARRAY(uint64_t) live;    // by instruction from `start`: what is needed after it
     ARRAY(uint64_t) live_in; // by block of the function

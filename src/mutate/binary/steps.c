@@ -139,6 +139,8 @@ static void find_tails(struct body *body)
         uint32_t at = i;
         while (at > body->first && is_ending(insn_at(body, at - 1)))
             at--;
+        while (insn_at(body, at)->kind == ISA_NOTHING)
+            at++; // where a `return` leads to
         uint32_t guarded = skip_guard(body, at);
         for (uint32_t j = guarded; j <= i; j++)
             body->tail.items[j - body->start] = true;
@@ -171,6 +173,20 @@ static int64_t find_result_variable(struct body *body, uint32_t tail)
     return stores > 1 ? load->displacement : 0;
 }
 
+static uint32_t local_target(const struct body *body, const struct isa_insn *insn)
+{
+    if (insn->kind != ISA_JUMP && insn->kind != ISA_BRANCH)
+        return UINT32_MAX;
+    uint32_t target = flow_insn_at(body->code->image, (uint64_t)insn->value);
+    return target >= body->first && target < body->end ? target : UINT32_MAX;
+}
+
+static bool leads_to_tail(const struct body *body, const struct isa_insn *insn)
+{
+    uint32_t target = insn->kind == ISA_JUMP ? local_target(body, insn) : UINT32_MAX;
+    return target != UINT32_MAX && body->tail.items[target - body->start];
+}
+
 // ---- what is needed where ----
 
 // Whether the call before the function's end makes what the function returns.
@@ -190,27 +206,22 @@ static uint64_t result_of_call(const struct body *body, uint32_t call, uint64_t 
                : 0;
 }
 
-// The register, of two, that holds what the function returns. Callers show it; else it is what the
-// last instructions write and nothing reads.
+// The register, of two, that holds what the function returns. Callers show it; else it is what an
+// instruction right before the end writes.
 static uint64_t decide_result(const struct body *body)
 {
-    uint64_t read = body->code->results_read[body->function];
-    if (read != 0)
-        return read;
-    for (uint32_t i = body->end; i-- > body->first;) {
-        const struct isa_use *use = use_at(body, i);
-        if (body->tail.items[i - body->start])
+    uint64_t result = body->code->results_read[body->function], called = 0;
+    for (uint32_t i = body->first; i + 1 < body->end && result == 0; i++) {
+        if (body->tail.items[i - body->start] ||
+            (!body->tail.items[i + 1 - body->start] && !leads_to_tail(body, insn_at(body, i + 1))))
             continue;
-        uint64_t written = use->writes & RESULT & ~read;
-        if (is_call(insn_at(body, i)))
-            return (written & 1) != 0 ? result_of_call(body, i, written & 1) : 0;
-        if (written != 0)
-            return written;
-        read |= use->reads & RESULT;
-        if (read == RESULT)
-            return 0;
+        uint64_t written = use_at(body, i)->writes & RESULT;
+        if (!is_call(insn_at(body, i)))
+            result = written;
+        else
+            called |= result_of_call(body, i, ISA_USE_GENERAL(ISA_RETURN));
     }
-    return 0;
+    return result != 0 ? result : called;
 }
 
 static uint64_t before(const struct body *body, uint32_t insn, uint64_t needed)
@@ -276,27 +287,12 @@ static void find_pushed(struct body *body)
 
 static bool is_between(const struct body *body, uint32_t insn)
 {
-    return (body->live.items[insn - body->start] & ~NOT_TEMPORARY) == 0 &&
+    return (body->live.items[insn - body->start] & ~NOT_TEMPORARY & ~body->variables) == 0 &&
            !body->apart.items[insn - body->start];
-}
-
-static uint32_t local_target(const struct body *body, const struct isa_insn *insn)
-{
-    if (insn->kind != ISA_JUMP && insn->kind != ISA_BRANCH)
-        return UINT32_MAX;
-    uint32_t target = flow_insn_at(body->code->image, (uint64_t)insn->value);
-    return target >= body->first && target < body->end ? target : UINT32_MAX;
-}
-
-static bool leads_to_tail(const struct body *body, const struct isa_insn *insn)
-{
-    uint32_t target = insn->kind == ISA_JUMP ? local_target(body, insn) : UINT32_MAX;
-    return target != UINT32_MAX && body->tail.items[target - body->start];
 }
 
 static void classify(struct body *body, struct step *step)
 {
-    bool returns = false;
     uint32_t real = 0;
     const struct isa_insn *last = NULL;
     step->effect = UINT32_MAX;
@@ -306,11 +302,10 @@ static void classify(struct body *body, struct step *step)
             continue;
         real++;
         last = insn;
-        if (is_call(insn) || is_store(insn) ||
+        if (is_call(insn) || is_store(insn) || (insn->writes & body->variables) != 0 ||
             ((insn->flags & ISA_MEMORY) != 0 && insn->kind == ISA_OTHER &&
              (use_at(body, i)->writes & ~ISA_USE_FLAGS & ~ISA_USE_X87) == 0))
             step->effect = i;
-        returns |= leads_to_tail(body, insn);
     }
     bool ends = step->end < body->end && body->tail.items[step->end - body->start];
     if (last == NULL)
@@ -320,8 +315,7 @@ static void classify(struct body *body, struct step *step)
     else if (last->kind == ISA_BRANCH)
         step->kind = STEP_BRANCH;
     else if (last->kind == ISA_JUMP)
-        step->kind = real == 1 && !(returns && step_is_landing(body, step->target)) ? STEP_JUMP
-                                                                                    : STEP_RETURN;
+        step->kind = real == 1 ? STEP_JUMP : STEP_RETURN;
     else if (last->kind == ISA_JUMP_INDIRECT)
         step->kind = STEP_SWITCH;
     else if (step->effect == UINT32_MAX)
@@ -354,13 +348,14 @@ static void cut(struct body *body)
     bool acts = false; // what was computed so far is more than a value that nobody reads
     for (uint32_t i = body->first; i < body->end; i++) {
         const struct isa_insn *insn = insn_at(body, i);
-        acts |= is_store(insn) || is_call(insn) || insn->kind == ISA_JUMP ||
-                insn->kind == ISA_BRANCH || insn->kind == ISA_JUMP_INDIRECT;
+        acts |= is_store(insn) || is_call(insn) || (insn->writes & body->variables) != 0 ||
+                insn->kind == ISA_JUMP || insn->kind == ISA_BRANCH ||
+                insn->kind == ISA_JUMP_INDIRECT;
         bool tail = body->tail.items[i - body->start];
         bool next_tail = i + 1 < body->end && body->tail.items[i + 1 - body->start];
         bool nop = insn->kind == ISA_NOTHING && i == first;
-        if (!tail && !next_tail && !nop && i + 1 < body->end &&
-            !(acts && is_between(body, i)) && !leads_to_tail(body, insn))
+        if (!tail && !next_tail && !nop && i + 1 < body->end && !(acts && is_between(body, i)) &&
+            !leads_to_tail(body, insn))
             continue;
         if (tail && next_tail)
             continue;
@@ -540,6 +535,18 @@ static bool make_room(struct body *body, size_t insns, size_t blocks)
     return true;
 }
 
+// Registers of the caller's that are needed across a jump back hold variables that the programmer
+// wants in registers.
+static void find_register_variables(struct body *body)
+{
+    for (uint32_t i = body->first; i < body->end; i++) {
+        const struct isa_insn *insn = insn_at(body, i);
+        if ((insn->kind == ISA_BRANCH || insn->kind == ISA_JUMP) &&
+            (uint64_t)insn->value <= flow_address(body->code->image, insn))
+            body->variables |= body->live.items[i - body->start] & CALLEE_SAVED;
+    }
+}
+
 // Values that are needed across a jump: a few in ?: and &&, nearly everywhere in optimised code.
 static bool is_optimised(const struct body *body)
 {
@@ -549,9 +556,10 @@ static bool is_optimised(const struct body *body)
         if (insn->kind != ISA_BRANCH && insn->kind != ISA_JUMP)
             continue;
         jumps++;
-        carrying += (body->live.items[i - body->start] & ~NOT_TEMPORARY & ~RESULT) != 0;
+        carrying +=
+            (body->live.items[i - body->start] & ~NOT_TEMPORARY & ~RESULT & ~body->variables) != 0;
     }
-    return carrying * 4 > jumps;
+    return carrying > 2 && carrying * 4 > jumps;
 }
 
 bool body_read(struct body *body, const struct code *code, uint32_t function)
@@ -559,6 +567,7 @@ bool body_read(struct body *body, const struct code *code, uint32_t function)
     const struct flow_function *range = &code->image->functions.items[function];
     body->code = code;
     body->result = 0;
+    body->variables = 0;
     body->function = function;
     body->start = range->first_insn;
     body->end = range->first_insn + range->insn_count;
@@ -592,6 +601,7 @@ bool body_read(struct body *body, const struct code *code, uint32_t function)
     body->returned = decide_result(body);
     find_live(body);
     find_pushed(body);
+    find_register_variables(body);
     if (is_optimised(body))
         return false;
     cut(body);

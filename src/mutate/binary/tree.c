@@ -6,6 +6,7 @@
 
 #define DEEPEST       200 // nested constructs
 #define LONGEST_CHAIN 64
+#define MANY_STEPS    8 // what follows a jump to the end of a block is no `else` if it is longer
 
 struct range {
     uint32_t block;
@@ -249,10 +250,15 @@ static uint32_t find_else(const struct body *body, const struct range *range, ui
     if (jump->kind != STEP_JUMP || jump->target == NO_STEP || jump->target <= otherwise ||
         step_is_landing(body, jump->target))
         return otherwise;
-    if (jump->target <= range->end)
-        return jump->target;
-    bool behind = is_same_place(body, jump->target, range->after);
-    return behind ? range->end : otherwise;
+    uint32_t end = jump->target;
+    if (end > range->end && is_same_place(body, end, range->after))
+        end = range->end;
+    if (end > range->end || (end == range->end && end - otherwise > MANY_STEPS))
+        return otherwise; // break, continue or return
+    for (uint32_t i = otherwise; i < end; i++)
+        if (step_at(body, i)->label)
+            return otherwise; // the break of a case
+    return end;
 }
 
 static uint32_t parse_if(struct body *body, const struct range *range, uint32_t from)
