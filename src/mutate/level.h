@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "mutate/model.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Why a candidate cannot be applied, or is not worth it.
@@ -54,10 +55,14 @@ struct mutate_set {
 
 struct mutate_level {
     const char *name;
+    bool compiled; // its files are programs; otherwise sources
     // Fills an empty set. Candidates need neither `id` nor constraints: mutate_find() adds them.
     struct error *(*find)(const struct mutate_request *request, struct mutate_set *set);
     // The content of the candidate's file with the fault in it.
     struct error *(*apply)(const struct mutate_set *set, size_t number, struct buffer *ret_text);
+    // Sets the state of candidates that cannot be applied or are not worth it; `wanted` says by
+    // candidate which to check. NULL: all that are found can be applied.
+    struct error *(*check)(struct mutate_set *set, const bool *wanted);
     void (*free)(void *own);
 };
 

@@ -5,18 +5,21 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "cli/faults/cc-arguments.h"
+#include "cli/mutate/diff.h"
 #include "cli/mutate/levels.h"
+#include "cli/mutate/lines.h"
 #include "cli/mutate/list.h"
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 struct settings {
-    const char *level, *database, *output;
-    struct option_list types, functions;
-    bool json;
+    const char *level, *database, *output, *diff, *since;
+    struct option_list types, functions, lines;
+    bool json, check, unchecked, model;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
@@ -28,10 +31,21 @@ static const struct option options[] = {
      FIELD(types)},
     {"functions", 0, OPTION_LIST, "GLOB", "only faults in these functions; may be given again",
      FIELD(functions)},
+    {"lines", 0, OPTION_LIST, "[FILE:]FIRST-LAST", "only faults in these lines; may be given again",
+     FIELD(lines)},
+    {"since-rev", 0, OPTION_TEXT, "REVISION", "only faults in lines that git says are newer",
+     FIELD(since)},
+    {"check", 0, OPTION_FLAG, NULL,
+     "compile each, and mark those that do not compile or make no difference", FIELD(check)},
     {"out", 0, OPTION_FILE, "DIR", "write a file with the fault for each, into a new directory",
      FIELD(output)},
+    {"no-check", 0, OPTION_FLAG, NULL, "write also what does not compile", FIELD(unchecked)},
+    {"diff", 0, OPTION_TEXT, "ID|all", "print the change as a unified diff", FIELD(diff)},
     {"json", 0, OPTION_FLAG, NULL, "print as JSON, one line for each", FIELD(json)},
+    {"types", 0, OPTION_FLAG, NULL, "list the types of faults and their constraints", FIELD(model)},
 };
+
+// ---- which ----
 
 static bool fits(const struct option_list *globs, const char *text, const char *other)
 {
@@ -42,12 +56,30 @@ static bool fits(const struct option_list *globs, const char *text, const char *
     return globs->entries.count == 0;
 }
 
-static bool is_wanted(const struct settings *settings, const struct mutate_candidate *candidate)
+// *ret_wanted is by candidate, and the caller's to free.
+static struct error *choose(const struct settings *settings, const struct mutate_set *set,
+                            bool **ret_wanted)
 {
-    const struct model_type *type = &model_types[candidate->kind];
-    return fits(&settings->types, type->name, type->field) &&
-           fits(&settings->functions, candidate->function, NULL);
+    _cleanup_(line_ranges_deinit) struct line_ranges ranges = {0};
+    _cleanup_free_ bool *wanted = calloc(set->items.count + 1, sizeof *wanted);
+    if (wanted == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < settings->lines.entries.count; i++)
+        TRY(line_ranges_add(&ranges, settings->lines.entries.items[i].value));
+    if (settings->since != NULL)
+        TRY(line_ranges_add_since(&ranges, settings->since));
+    for (size_t i = 0; i < set->items.count; i++) {
+        const struct mutate_candidate *candidate = &set->items.items[i];
+        const struct model_type *type = &model_types[candidate->kind];
+        wanted[i] = fits(&settings->types, type->name, type->field) &&
+                    fits(&settings->functions, candidate->function, NULL) &&
+                    line_ranges_have(&ranges, candidate->file, candidate->line);
+    }
+    *ret_wanted = TAKE(wanted);
+    return NULL;
 }
+
+// ---- what ----
 
 // Writes the file with the fault; its name is the fault's number and the file's own name.
 static struct error *write_mutant(const struct settings *settings, const struct mutate_set *set,
@@ -65,20 +97,61 @@ static struct error *write_mutant(const struct settings *settings, const struct 
 }
 
 static struct error *show(const struct settings *settings, const struct mutate_set *set,
-                          struct buffer *text)
+                          const bool *wanted, struct buffer *text)
 {
     size_t number = 0;
     for (size_t i = 0; i < set->items.count; i++) {
         const struct mutate_candidate *candidate = &set->items.items[i];
         _cleanup_free_ char *written = NULL;
-        if (!is_wanted(settings, candidate))
+        if (!wanted[i])
             continue;
         number++;
         if (settings->output != NULL && candidate->state == MUTATE_APPLICABLE)
             TRY(write_mutant(settings, set, i, number, &written));
-        TRY(settings->json ? list_put_json(candidate, set->level, number, written, text)
+        TRY(settings->json ? list_put_json(candidate, set, number, written, text)
                            : list_put_row(candidate, number, text));
     }
+    return NULL;
+}
+
+static struct error *show_diffs(const struct settings *settings, const struct mutate_set *set,
+                                const bool *wanted, struct buffer *text)
+{
+    bool all = strcmp(settings->diff, "all") == 0, found = all;
+    for (size_t i = 0; i < set->items.count; i++) {
+        const struct mutate_candidate *candidate = &set->items.items[i];
+        _cleanup_(buffer_deinit) struct buffer before = {0}, after = {0};
+        if (!wanted[i] || (!all && strcmp(settings->diff, candidate->id) != 0))
+            continue;
+        found = true;
+        if (candidate->state == MUTATE_NO_TEXT) {
+            if (!all)
+                return error_new("%s is in a macro and cannot be written alone", candidate->id);
+            continue;
+        }
+        TRY(set->level->apply(set, i, &after));
+        TRY(buffer_read_regular(candidate->changed, SIZE_MAX, &before));
+        TRY(buffer_printf(text, "# %s %s\n", candidate->id, model_types[candidate->kind].name));
+        TRY(diff_put(candidate->changed, &before, &after, text));
+    }
+    return found ? NULL
+                 : error_new("there is no fault %s; 'ordeal mutate --json FILE.c' tells all ids",
+                             settings->diff);
+}
+
+// The compiler's arguments: "--" may stand before its options. An option of ours among them is a
+// mistake that the compiler would not explain.
+static struct error *check_operands(char **operands)
+{
+    char **kept = operands;
+    for (char **at = operands; *at != NULL; at++) {
+        for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+            if (strncmp(*at, "--", 2) == 0 && strcmp(*at + 2, options[i].name) == 0)
+                return error_new("%s must come before the first file or compiler option", *at);
+        if (strcmp(*at, "--") != 0)
+            *kept++ = *at;
+    }
+    *kept = NULL;
     return NULL;
 }
 
@@ -89,30 +162,43 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     _cleanup_(cc_list_deinit) struct cc_list list = {0};
     _cleanup_(mutate_set_deinit) struct mutate_set set = {0};
     _cleanup_(buffer_deinit) struct buffer text = {0};
+    _cleanup_free_ bool *wanted = NULL;
+    if (settings->model) {
+        TRY(list_put_types(settings->json, &text));
+        return output_print(&text);
+    }
     TRY(level_find(settings->level, &level));
     TRY(cc_list_expand(operands, &list));
+    TRY(check_operands(list.items.items));
     const struct mutate_request request = {list.items.items, settings->database};
     TRY(mutate_find(level, &request, &set));
+    TRY(choose(settings, &set, &wanted));
     if (settings->output != NULL && mkdir(settings->output, 0777) < 0)
         return error_from_errno(errno, "cannot make the directory %s", settings->output);
-    TRY(show(settings, &set, &text));
+    if ((settings->check || (settings->output != NULL && !settings->unchecked)) &&
+        level->check != NULL)
+        TRY(level->check(&set, wanted));
+    TRY(settings->diff != NULL ? show_diffs(settings, &set, wanted, &text)
+                               : show(settings, &set, wanted, &text));
     return output_print(&text);
 }
 
 const struct command cmd_mutate = {
     .name = "mutate",
     .summary = "List the software faults that programs can have, and write files that have them.",
-    .operands = "FILE|COMPILER-ARGUMENT...",
+    .operands = "FILE... [COMPILER-OPTION...]",
     .details =
         "Takes the arguments of a compiler, which name the sources and how they are compiled.\n"
         "\n"
         "  ordeal mutate -Iinclude src/parse.c\n"
-        "  ordeal mutate --out mutants --type 'missing-*' src/parse.c\n",
+        "  ordeal mutate --out mutants --type 'missing-*' src/parse.c -Iinclude\n"
+        "  ordeal mutate -p build/compile_commands.json --since-rev main\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .settings_size = sizeof(struct settings),
     .most = UINT32_MAX,
     .passes_options = true,
+    .keeps_separator = true,
     .command_follows = true,
     .run = run,
 };

@@ -34,18 +34,16 @@ struct error *list_put_row(const struct mutate_candidate *candidate, size_t numb
                          remark_of(candidate));
 }
 
-static void add_constraints(struct json_builder *builder, json_t *row,
-                            const struct mutate_candidate *candidate)
+static void add_constraints(struct json_builder *builder, json_t *row, uint32_t set)
 {
     json_t *constraints = json_add_array(builder, row, "constraints");
     for (int i = 1; i <= MODEL_CONSTRAINTS; i++)
-        if (candidate->constraints & 1u << i)
+        if (set & 1u << i)
             json_add_format(builder, constraints, NULL, "C%02d", i);
 }
 
-struct error *list_put_json(const struct mutate_candidate *candidate,
-                            const struct mutate_level *level, size_t number, const char *mutant,
-                            struct buffer *text)
+struct error *list_put_json(const struct mutate_candidate *candidate, const struct mutate_set *set,
+                            size_t number, const char *mutant, struct buffer *text)
 {
     struct json_builder builder = {0};
     _cleanup_(json_release) json_t *row = json_object();
@@ -54,7 +52,7 @@ struct error *list_put_json(const struct mutate_candidate *candidate,
         return error_no_memory();
     json_add_integer(&builder, row, "number", number);
     json_add_string(&builder, row, "id", candidate->id);
-    json_add_string(&builder, row, "level", level->name);
+    json_add_string(&builder, row, "level", set->level->name);
     json_add_string(&builder, row, "type", model_types[candidate->kind].name);
     json_add_string(&builder, row, "field", model_types[candidate->kind].field);
     json_add_string(&builder, row, "file", candidate->file);
@@ -68,11 +66,56 @@ struct error *list_put_json(const struct mutate_candidate *candidate,
         json_add_integer(&builder, row, "parameter", candidate->parameter);
     if (*candidate->replacement != '\0')
         json_add_string(&builder, row, "replacement", candidate->replacement);
-    add_constraints(&builder, row, candidate);
+    add_constraints(&builder, row, candidate->constraints);
     json_add_bool(&builder, row, "macro", candidate->macro || candidate->state == MUTATE_NO_TEXT);
     json_add_string(&builder, row, "state", mutate_state_word(candidate->state));
+    if (candidate->state == MUTATE_DUPLICATE)
+        json_add_string(&builder, row, "same", set->items.items[candidate->same].id);
     if (mutant != NULL)
         json_add_string(&builder, row, "mutant", mutant);
     TRY(json_write_line(&builder, row, &line));
     return buffer_append(text, line.data, line.size);
+}
+
+// ---- the model ----
+
+static struct error *put_type_json(const struct model_type *type, struct buffer *text)
+{
+    struct json_builder builder = {0};
+    _cleanup_(json_release) json_t *row = json_object();
+    _cleanup_(buffer_deinit) struct buffer line = {0};
+    if (row == NULL)
+        return error_no_memory();
+    json_add_string(&builder, row, "field", type->field);
+    json_add_string(&builder, row, "type", type->name);
+    json_add_string(&builder, row, "odc", type->odc);
+    json_add_string(&builder, row, "description", type->description);
+    if (type->group != NULL)
+        json_add_string(&builder, row, "group", type->group);
+    add_constraints(&builder, row, type->constraints);
+    if (type->note != NULL)
+        json_add_string(&builder, row, "note", type->note);
+    TRY(json_write_line(&builder, row, &line));
+    return buffer_append(text, line.data, line.size);
+}
+
+static struct error *put_type(const struct model_type *type, struct buffer *text)
+{
+    TRY(buffer_printf(text, "%-4s  %-22s  %-10s  ", type->field, type->name, type->odc));
+    for (int i = 1; i <= MODEL_CONSTRAINTS; i++)
+        if (type->constraints & 1u << i)
+            TRY(buffer_printf(text, "C%02d ", i));
+    TRY(buffer_printf(text, "\n      %s\n", type->description));
+    return type->note != NULL ? buffer_printf(text, "      note: %s\n", type->note) : NULL;
+}
+
+struct error *list_put_types(bool json, struct buffer *text)
+{
+    if (!json)
+        TRY(buffer_printf(text, "%-4s  %-22s  %-10s  %s\n", "", "type", "class", "constraints"));
+    for (int i = 0; i < MODEL_KINDS; i++)
+        TRY(json ? put_type_json(&model_types[i], text) : put_type(&model_types[i], text));
+    for (int i = 1; i <= MODEL_CONSTRAINTS && !json; i++)
+        TRY(buffer_printf(text, "C%02d   %s\n", i, model_constraints[i]));
+    return NULL;
 }

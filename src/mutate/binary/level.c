@@ -138,4 +138,10 @@ static struct error *apply(const struct mutate_set *set, size_t number, struct b
     return NULL;
 }
 
-const struct mutate_level mutate_level_binary = {"binary", find, apply, own_free};
+const struct mutate_level mutate_level_binary = {
+    .name = "binary",
+    .compiled = true,
+    .find = find,
+    .apply = apply,
+    .free = own_free,
+};

@@ -6,27 +6,36 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "mutate/source/arguments.h"
+#include "mutate/source/check.h"
 #include "mutate/source/source.h"
+#include "mutate/source/units.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+struct found {
+    struct source_fault fault;
+    size_t unit;
+};
 struct own {
-    ARRAY(struct source_faults) units;
-    ARRAY(struct source_fault) faults; // by candidate
-    struct map known;                  // faults, by hash
+    struct source_units units;
+    ARRAY(struct source_faults) faults; // of units
+    ARRAY(struct found) found;          // by candidate
+    struct map known;                   // faults, by hash
 };
 
 static void own_free(void *data)
 {
     struct own *own = data;
-    for (size_t i = 0; i < own->units.count; i++)
-        source_faults_deinit(&own->units.items[i]);
-    ARRAY_DEINIT(&own->units);
+    for (size_t i = 0; i < own->faults.count; i++)
+        source_faults_deinit(&own->faults.items[i]);
     ARRAY_DEINIT(&own->faults);
+    ARRAY_DEINIT(&own->found);
+    source_units_deinit(&own->units);
     map_deinit(&own->known);
     free(own);
 }
@@ -47,22 +56,50 @@ static uint64_t hash_fault(const struct source_fault *fault)
     return hash_mix(hash, fault->anchor);
 }
 
-static struct error *add_fault(struct mutate_set *set, const struct source_fault *fault)
+// A path as it is from here, not from the directory of the unit.
+static const char *path_from_here(struct mutate_set *set, const struct source_unit *unit,
+                                  const char *path)
+{
+    _cleanup_free_ char *here = realpath(".", NULL);
+    _cleanup_free_ char *whole = NULL;
+    if (unit->directory == NULL || *path == '\0')
+        return path;
+    if (*path == '/')
+        whole = realpath(path, NULL);
+    else if (asprintf(&whole, "%s/%s", unit->directory, path) >= 0) {
+        char *real = realpath(whole, NULL);
+        free(whole);
+        whole = real;
+    } else
+        whole = NULL;
+    if (whole == NULL || here == NULL)
+        return path;
+    size_t size = strlen(here);
+    bool below = strncmp(whole, here, size) == 0 && whole[size] == '/';
+    const char *from = whole + (below ? size + 1 : 0);
+    const char *copy = arena_copy(&set->arena, from, strlen(from));
+    return copy != NULL ? copy : path;
+}
+
+static struct error *add_fault(struct mutate_set *set, size_t unit,
+                               const struct source_fault *fault)
 {
     struct own *own = set->own;
-    struct source_fault *kept = ARRAY_ADD(&own->faults);
+    const struct source_unit *compiled = &own->units.items.items[unit];
+    struct found *kept = ARRAY_ADD(&own->found);
     struct mutate_candidate *candidate = ARRAY_ADD(&set->items);
     if (kept == NULL || candidate == NULL)
         return error_no_memory();
     bool macro = fault->placed != SOURCE_IN_TEXT && fault->edit_count > 0;
-    *kept = *fault;
+    *kept = (struct found){*fault, unit};
+    kept->fault.path = path_from_here(set, compiled, fault->path);
     *candidate = (struct mutate_candidate){
         .kind = fault->kind,
         .function = fault->function,
-        .file = macro ? fault->path : fault->file,
+        .file = path_from_here(set, compiled, macro ? fault->path : fault->file),
         .line = macro ? fault->written.line : fault->at.line,
         .column = macro ? fault->written.column : fault->at.column,
-        .changed = fault->path,
+        .changed = kept->fault.path,
         .detail = macro && *fault->written_detail != '\0' ? fault->written_detail : fault->detail,
         .parameter = fault->parameter,
         .replacement = fault->replacement,
@@ -96,14 +133,33 @@ static bool holds_everywhere(const struct source_faults *faults, const struct so
     return index == MAP_NONE || faults->anchor_counts.items[index] == uses;
 }
 
-static struct error *add_unit(struct mutate_set *set, char *const *command)
+// Parses the unit in its directory.
+static struct error *look_at_unit(const struct source_unit *unit, struct source_faults *ret_faults)
+{
+    _cleanup_close_ int here = open(".", O_PATH | O_CLOEXEC);
+    _cleanup_free_ char **command = calloc(unit->command.count + 2, sizeof *command);
+    if (command == NULL)
+        return error_no_memory();
+    memcpy(command, unit->command.items, unit->command.count * sizeof *command);
+    // libclang takes its own headers, and C++ by the source's name.
+    command[0] = (char *)"clang";
+    command[unit->command.count] = unit->source;
+    if (here < 0 || (unit->directory != NULL && chdir(unit->directory) < 0))
+        return error_from_errno(errno, "cannot go to %s", unit->directory);
+    struct error *error = source_find(command, ret_faults);
+    if (fchdir(here) < 0 && error == NULL)
+        error = error_from_errno(errno, "cannot go back");
+    return error;
+}
+
+static struct error *add_unit(struct mutate_set *set, size_t unit)
 {
     struct own *own = set->own;
-    struct source_faults *faults = ARRAY_ADD(&own->units);
+    struct source_faults *faults = ARRAY_ADD(&own->faults);
     _cleanup_(map_deinit) struct map uses = {0};
     if (faults == NULL)
         return error_no_memory();
-    TRY(source_find(command, faults));
+    TRY(look_at_unit(&own->units.items.items[unit], faults));
     _cleanup_free_ unsigned *counts = calloc(faults->items.count + 1, sizeof *counts);
     if (counts == NULL)
         return error_no_memory();
@@ -115,30 +171,22 @@ static struct error *add_unit(struct mutate_set *set, char *const *command)
         if (holds_everywhere(faults, fault, counts[map_find(&uses, key)]))
             TRY(map_add(&own->known, key, &new));
         if (new)
-            TRY(add_fault(set, fault));
+            TRY(add_fault(set, unit, fault));
     }
     return NULL;
 }
 
 static struct error *find(const struct mutate_request *request, struct mutate_set *set)
 {
-    _cleanup_(source_arguments_deinit) struct source_arguments arguments = {0};
-    set->own = calloc(1, sizeof(struct own));
-    if (set->own == NULL)
+    struct own *own = set->own = calloc(1, sizeof *own);
+    if (own == NULL)
         return error_no_memory();
     TRY(source_need());
-    TRY(source_arguments_parse("clang", request->operands, &arguments));
-    if (arguments.sources.count == 0)
-        return error_new("which source? 'ordeal mutate FILE.c' lists the faults it can have");
-    for (size_t i = 0; i < arguments.sources.count; i++) {
-        _cleanup_free_ char **command = NULL;
-        const char *source = arguments.sources.items[i];
-        if (access(source, R_OK) < 0)
-            return error_from_errno(errno, "cannot read %s", source);
-        TRY(source_arguments_for(&arguments, source, &command));
-        struct error *error = add_unit(set, command);
+    TRY(source_units_read(request, &own->units));
+    for (size_t i = 0; i < own->units.items.count; i++) {
+        struct error *error = add_unit(set, i);
         if (error != NULL)
-            return error_prefix(error, "%s", source);
+            return error_prefix(error, "%s", own->units.items.items[i].source);
     }
     return NULL;
 }
@@ -146,7 +194,18 @@ static struct error *find(const struct mutate_request *request, struct mutate_se
 static struct error *apply(const struct mutate_set *set, size_t number, struct buffer *ret_text)
 {
     const struct own *own = set->own;
-    return source_apply(&own->faults.items[number], ret_text);
+    return source_apply(&own->found.items[number].fault, ret_text);
 }
 
-const struct mutate_level mutate_level_source = {"source", find, apply, own_free};
+static struct error *check(struct mutate_set *set, const bool *wanted)
+{
+    const struct own *own = set->own;
+    _cleanup_free_ const struct source_unit **units = calloc(set->items.count + 1, sizeof *units);
+    if (units == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < set->items.count; i++)
+        units[i] = &own->units.items.items[own->found.items[i].unit];
+    return source_check(set, units, wanted);
+}
+
+const struct mutate_level mutate_level_source = {"source", false, find, apply, check, own_free};
