@@ -300,19 +300,30 @@ static uint32_t parse_if(struct body *body, const struct range *range, uint32_t 
 
 // ---- loops ----
 
-static const struct local *assigned(const struct body *body, uint32_t step)
+// The store that a step ends with, if it is to a variable.
+static const struct isa_insn *assigned(const struct body *body, uint32_t step)
 {
     const struct step *at = step_at(body, step);
     if (at->kind != STEP_ASSIGN || at->effect == UINT32_MAX)
         return NULL;
-    return local_of(body, insn_at(body, at->effect));
+    const struct isa_insn *insn = insn_at(body, at->effect);
+    bool variable = (insn->flags & ISA_MEMORY) != 0 && insn->index == ISA_NONE &&
+                    (insn->base == ISA_FRAME || insn->base == ISA_PC);
+    return variable ? insn : NULL;
 }
 
-static bool touches(const struct body *body, uint32_t from, uint32_t end, const struct local *local)
+static bool is_same_variable(const struct isa_insn *a, const struct isa_insn *b)
+{
+    return (b->flags & ISA_MEMORY) != 0 && a->base == b->base && a->index == b->index &&
+           a->displacement == b->displacement;
+}
+
+static bool touches(const struct body *body, uint32_t from, uint32_t end,
+                    const struct isa_insn *variable)
 {
     for (uint32_t s = from; s < end; s++)
         for (uint32_t i = step_at(body, s)->first; i < step_at(body, s)->end; i++)
-            if (local_of(body, insn_at(body, i)) == local)
+            if (is_same_variable(variable, insn_at(body, i)))
                 return true;
     return false;
 }
@@ -322,9 +333,10 @@ static bool touches(const struct body *body, uint32_t from, uint32_t end, const 
 static void find_heading(struct body *body, uint32_t block, uint32_t before, uint32_t condition,
                          uint32_t condition_end, uint32_t last)
 {
-    const struct local *local = assigned(body, last);
-    if (local == NULL || before == NO_STEP || assigned(body, before) != local ||
-        !touches(body, last, last + 1, local) || !touches(body, condition, condition_end, local))
+    const struct isa_insn *variable = assigned(body, last);
+    const struct isa_insn *first = before != NO_STEP ? assigned(body, before) : NULL;
+    if (variable == NULL || first == NULL || !is_same_variable(variable, first) ||
+        !touches(body, condition, condition_end, variable))
         return;
     step_at(body, last)->heading = true;
     step_at(body, before)->heading = true;
@@ -459,6 +471,8 @@ static uint32_t parse_one(struct body *body, const struct range *range, uint32_t
         break;
     }
     uint32_t node = new_node(body, NODE_STATEMENT, range->block, at, at + 1);
+    if (step_at(body, at)->heading && !body->failed)
+        body->blocks.items[range->block].nodes--; // it is part of the `for`
     step_at(body, at)->node = node;
     step_at(body, at)->block = range->block;
     return at + 1;
