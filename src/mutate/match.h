@@ -24,7 +24,7 @@ struct match_list {
 
 enum match_cause { // why a fault has no partner, as far as places tell
     MATCH_OTHER,
-    MATCH_MACRO, // it is in a macro's definition, or no fault of another level is near: see match.c
+    MATCH_MACRO,  // it is in the definition of a macro, or where one is used
     MATCH_INLINE, // the same type and line, in another function: code was copied there
     MATCH_CAUSES,
 };
