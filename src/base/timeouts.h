@@ -31,6 +31,10 @@
 #define PROCESS_COUNT_WAIT_NS  (200 * NS_PER_MS) // else too busy to count: the time limit will do
 #define LISTING_FRESH_NS       (10 * NS_PER_MS)  // the next run uses the files listed last
 
+// The tests of a project, against mutants
+#define SCORE_WAIT_NS     (5 * NS_PER_S) // beside the following multiple of what they usually take,
+#define SCORE_WAIT_FACTOR 3              // for each that runs at the same time: they build, too
+
 // A trial
 #define RESERVE_WAIT_NS               (10 * NS_PER_MS)  // small programs have ended by then
 #define RESOLVER_PAUSE_NS             (250 * NS_PER_MS) // in case a wake-up is ever lost

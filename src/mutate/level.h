@@ -27,12 +27,13 @@ enum mutate_state {
 struct mutate_candidate { // a place that can have a fault; the set owns the texts
     const char *id;       // by type and place: stays the same whatever else is found
     enum model_kind kind;
-    const char *function;    // "" if it is not known
-    const char *file;        // the source; "" if it is not known
-    unsigned line, column;   // 0 if they are not known
-    uint64_t address;        // in a binary, as linked; 0 in sources
-    const char *changed;     // the file that is changed
-    const char *detail;      // what is affected, as it is written; "" if it is not known
+    const char *function;          // "" if it is not known
+    const char *file;              // the source; "" if it is not known
+    unsigned line, column;         // 0 if they are not known
+    unsigned end_line, end_column; // behind what is affected; 0 if that is not known
+    uint64_t address;              // in a binary, as linked; 0 in sources
+    const char *changed;           // the file that is changed
+    const char *detail;            // what is affected, as it is written; "" if it is not known
     unsigned parameter;      // WPFV, WAEP: which argument of the call, from 1; 0 for other types
     const char *replacement; // WPFV, WAEP, WVAV: what stands there instead; "" for other types
     uint32_t constraints;    // those that hold here: set of enum model_constraint

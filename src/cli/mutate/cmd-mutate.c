@@ -9,6 +9,7 @@
 #include "cli/mutate/levels.h"
 #include "cli/mutate/lines.h"
 #include "cli/mutate/list.h"
+#include "cli/mutate/score-show.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -17,9 +18,11 @@
 #include <sys/stat.h>
 
 struct settings {
-    const char *level, *database, *output, *diff, *since;
+    const char *level, *database, *output, *diff, *since, *stryker, *sarif;
     struct option_list types, functions, lines;
-    bool json, check, unchecked, model;
+    struct option_number jobs, threshold;
+    uint64_t timeout_ns;
+    bool json, check, unchecked, model, score;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
@@ -42,6 +45,15 @@ static const struct option options[] = {
     {"no-check", 0, OPTION_FLAG, NULL, "write also what does not compile", FIELD(unchecked)},
     {"diff", 0, OPTION_TEXT, "ID|all", "print the change as a unified diff", FIELD(diff)},
     {"json", 0, OPTION_FLAG, NULL, "print as JSON, one line for each", FIELD(json)},
+    {"score", 0, OPTION_FLAG, NULL, "run the command behind -- against each: which does it notice?",
+     FIELD(score)},
+    {"jobs", 0, OPTION_NUMBER, "N", "of --score: runs at a time", FIELD(jobs)},
+    {"timeout", 0, OPTION_SECONDS, "TIME", "of --score: for one run", FIELD(timeout_ns)},
+    {"threshold", 0, OPTION_NUMBER, "PERCENT", "of --score: exit status 1 if the score is lower",
+     FIELD(threshold)},
+    {"stryker", 0, OPTION_FILE, "FILE", "of --score: write a report for Stryker's viewers",
+     FIELD(stryker)},
+    {"sarif", 0, OPTION_FILE, "FILE", "of --score: write what survived as SARIF", FIELD(sarif)},
     {"types", 0, OPTION_FLAG, NULL, "list the types of faults and their constraints", FIELD(model)},
 };
 
@@ -139,18 +151,59 @@ static struct error *show_diffs(const struct settings *settings, const struct mu
                              settings->diff);
 }
 
-// The compiler's arguments: "--" may stand before its options. An option of ours among them is a
-// mistake that the compiler would not explain.
-static struct error *check_operands(char **operands)
+// ---- the score ----
+
+static struct error *write_report(const char *path,
+                                  struct error *(*put)(const struct mutate_set *,
+                                                       const struct score *, struct buffer *),
+                                  const struct mutate_set *set, const struct score *score)
 {
-    char **kept = operands;
-    for (char **at = operands; *at != NULL; at++) {
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (path == NULL)
+        return NULL;
+    TRY(put(set, score, &text));
+    return file_replace(path, &text);
+}
+
+static struct error *show_score(const struct settings *settings, struct mutate_set *set,
+                                const bool *wanted, char **command, struct buffer *text,
+                                int *ret_status)
+{
+    _cleanup_(score_deinit) struct score score = {0};
+    const struct score_options how = {command, (unsigned)settings->jobs.value,
+                                      settings->timeout_ns};
+    if (*command == NULL)
+        return error_new("--score needs the command that runs the tests: ordeal mutate --score "
+                         "FILE.c -- make check");
+    if (set->level->compiled)
+        return error_new("--score works with sources");
+    TRY(set->level->check(set, wanted));
+    TRY(score_run(set, wanted, &how, &score));
+    TRY(write_report(settings->stryker, score_put_stryker, set, &score));
+    TRY(write_report(settings->sarif, score_put_sarif, set, &score));
+    TRY(score_put_text(set, &score, text));
+    bool enough = !settings->threshold.given ||
+                  100 * score_share(&score) >= (double)settings->threshold.value;
+    *ret_status = enough ? 0 : 1;
+    return NULL;
+}
+
+// ---- the command line ----
+
+// The compiler's arguments end at "--" if a command follows; otherwise "--" may stand before its
+// options. An option of ours among them is a mistake that the compiler would not explain.
+static struct error *split_operands(const struct settings *settings, char **operands,
+                                    char ***ret_command)
+{
+    char **kept = operands, **at = operands;
+    for (; *at != NULL && !(settings->score && strcmp(*at, "--") == 0); at++) {
         for (size_t i = 0; i < sizeof options / sizeof *options; i++)
             if (strncmp(*at, "--", 2) == 0 && strcmp(*at + 2, options[i].name) == 0)
                 return error_new("%s must come before the first file or compiler option", *at);
         if (strcmp(*at, "--") != 0)
             *kept++ = *at;
     }
+    *ret_command = at + (*at != NULL);
     *kept = NULL;
     return NULL;
 }
@@ -163,13 +216,14 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     _cleanup_(mutate_set_deinit) struct mutate_set set = {0};
     _cleanup_(buffer_deinit) struct buffer text = {0};
     _cleanup_free_ bool *wanted = NULL;
+    char **command = NULL;
     if (settings->model) {
         TRY(list_put_types(settings->json, &text));
         return output_print(&text);
     }
     TRY(level_find(settings->level, &level));
+    TRY(split_operands(settings, operands, &command));
     TRY(cc_list_expand(operands, &list));
-    TRY(check_operands(list.items.items));
     const struct mutate_request request = {list.items.items, settings->database};
     TRY(mutate_find(level, &request, &set));
     TRY(choose(settings, &set, &wanted));
@@ -178,21 +232,26 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     if ((settings->check || (settings->output != NULL && !settings->unchecked)) &&
         level->check != NULL)
         TRY(level->check(&set, wanted));
-    TRY(settings->diff != NULL ? show_diffs(settings, &set, wanted, &text)
-                               : show(settings, &set, wanted, &text));
+    if (settings->score)
+        TRY(show_score(settings, &set, wanted, command, &text, ret_status));
+    else if (settings->diff != NULL)
+        TRY(show_diffs(settings, &set, wanted, &text));
+    else
+        TRY(show(settings, &set, wanted, &text));
     return output_print(&text);
 }
 
 const struct command cmd_mutate = {
     .name = "mutate",
     .summary = "List the software faults that programs can have, and write files that have them.",
-    .operands = "FILE... [COMPILER-OPTION...]",
+    .operands = "FILE... [COMPILER-OPTION...] [-- COMMAND...]",
     .details =
         "Takes the arguments of a compiler, which name the sources and how they are compiled.\n"
         "\n"
         "  ordeal mutate -Iinclude src/parse.c\n"
         "  ordeal mutate --out mutants --type 'missing-*' src/parse.c -Iinclude\n"
-        "  ordeal mutate -p build/compile_commands.json --since-rev main\n",
+        "  ordeal mutate -p build/compile_commands.json --since-rev main\n"
+        "  ordeal mutate --score --threshold 80 src/parse.c -Iinclude -- make check\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .settings_size = sizeof(struct settings),

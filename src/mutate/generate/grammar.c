@@ -119,13 +119,23 @@ struct error *grammar_assignment(struct grammar *grammar)
     return grammar_line(grammar, "g_%u = %s;", grammar_pick(grammar, GRAMMAR_GLOBALS), value.data);
 }
 
+struct error *grammar_statement(struct grammar *grammar)
+{
+    return grammar_pick(grammar, 4) == 0
+               ? grammar_line(grammar, "func_1(g_%u);", grammar_pick(grammar, GRAMMAR_GLOBALS))
+               : grammar_assignment(grammar);
+}
+
 struct error *grammar_company(struct grammar *grammar)
 {
     _cleanup_(buffer_deinit) struct buffer condition = {0}, head = {0};
+    // Beside a part of an algorithm, a simple statement would belong to it.
+    if (grammar->parameters->kind != MODEL_MLPA && grammar_pick(grammar, 2) == 0)
+        return grammar_statement(grammar);
     TRY(grammar_random(grammar, &condition));
     TRY(buffer_printf(&head, "if (%s > %uu)", condition.data, grammar_pick(grammar, 100)));
     TRY(grammar_block(grammar, head.data));
-    TRY(grammar_assignment(grammar));
-    TRY(grammar_assignment(grammar));
+    TRY(grammar_statement(grammar));
+    TRY(grammar_statement(grammar));
     return grammar_end(grammar, "");
 }

@@ -36,10 +36,11 @@ _must_check_ struct error *grammar_random(struct grammar *grammar, struct buffer
 // is drawn each time.
 _must_check_ struct error *grammar_expression(struct grammar *grammar, const char *const *signs,
                                               struct buffer *text);
-// A statement that changes a global variable and can be no target: it is an if.
+// A statement beside the target that changes global variables and is no part of it.
 _must_check_ struct error *grammar_company(struct grammar *grammar);
-// A statement that changes a global variable: an assignment.
+// A statement that changes a global variable: an assignment, or any simple one.
 _must_check_ struct error *grammar_assignment(struct grammar *grammar);
+_must_check_ struct error *grammar_statement(struct grammar *grammar);
 
 // The target itself; sets what is expected of it.
 _must_check_ struct error *target_put(struct grammar *grammar);

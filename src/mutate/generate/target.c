@@ -54,7 +54,7 @@ static struct error *put_guarded(struct grammar *grammar, bool small)
         TRY(grammar_end(grammar, ""));
     }
     for (unsigned i = 0; i < count; i++)
-        TRY(grammar_assignment(grammar));
+        TRY(grammar_statement(grammar));
     return NULL;
 }
 

@@ -18,9 +18,11 @@ static bool is_directive(const char *line, const char *end)
 }
 
 // Puts what must stay of a text that is replaced: its lines, so that later code keeps its numbers,
-// and its directives, because what they open or close may be outside. `lines` are there already.
+// its directives, because what they open or close may be outside, and the last line's
+// indentation. `lines` are there already.
 static struct error *put_rest(struct buffer *text, const char *at, const char *end, size_t lines)
 {
+    const char *indent = end; // of the last line
     for (const char *next; (next = memchr(at, '\n', (size_t)(end - at))) != NULL; at = next + 1) {
         const char *line = next + 1;
         const char *line_end = memchr(line, '\n', (size_t)(end - line));
@@ -32,8 +34,12 @@ static struct error *put_rest(struct buffer *text, const char *at, const char *e
             TRY(buffer_append(text, begin, (size_t)(next + 1 - begin)));
         if (line_end != NULL && is_directive(line, line_end))
             TRY(buffer_append(text, line, (size_t)(line_end - line)));
+        indent = line;
     }
-    return NULL;
+    size_t blanks = 0;
+    while (indent + blanks < end && (indent[blanks] == ' ' || indent[blanks] == '\t'))
+        blanks++;
+    return indent < end ? buffer_append(text, indent, blanks) : NULL;
 }
 
 static size_t count_lines(const char *text)
