@@ -44,9 +44,14 @@ static uint64_t function_key(const char *name)
     return hash_text(plain);
 }
 
+static uint64_t use_key(const char *file, unsigned line)
+{
+    return hash_mix(file_key(file), line);
+}
+
 static uint64_t line_key(const struct match_fault *fault)
 {
-    return hash_mix(hash_mix(file_key(fault->file), fault->line), fault->kind);
+    return hash_mix(use_key(fault->file, fault->line), fault->kind);
 }
 
 static uint64_t place_key(const struct match_fault *fault)
@@ -73,6 +78,7 @@ struct comparison {
     struct places exact; // by function, too
     struct places lines; // by line
     struct map files;    // that the reference names
+    struct map uses;     // lines with macros
     struct match_counts *counts;
 };
 
@@ -115,7 +121,8 @@ static void settle(struct comparison *comparison, struct match_list list, bool r
         }
         const struct place *near = &comparison->lines.items[line];
         size_t others = reference ? near->compared : near->reference;
-        enum match_cause cause = fault->macro        ? MATCH_MACRO
+        bool macro = fault->macro || map_has(&comparison->uses, use_key(fault->file, fault->line));
+        enum match_cause cause = macro               ? MATCH_MACRO
                                  : others > partners ? MATCH_INLINE
                                                      : MATCH_OTHER;
         (reference ? counts->omitted : counts->spurious)[cause]++;
@@ -129,6 +136,9 @@ static struct error *compare(struct comparison *comparison, struct match_list re
 {
     TRY(places_init(&comparison->exact, reference.count + compared.count));
     TRY(places_init(&comparison->lines, reference.count + compared.count));
+    for (size_t i = 0; i < reference.use_count; i++)
+        TRY(map_add(&comparison->uses, use_key(reference.uses[i].file, reference.uses[i].line),
+                    NULL));
     TRY(count_list(comparison, reference, true));
     TRY(count_list(comparison, compared, false));
     settle(comparison, reference, true);
@@ -145,6 +155,7 @@ struct error *match_compare(struct match_list reference, struct match_list compa
     places_deinit(&comparison.exact);
     places_deinit(&comparison.lines);
     map_deinit(&comparison.files);
+    map_deinit(&comparison.uses);
     if (error == NULL)
         memcpy(ret_counts, counts, sizeof counts);
     return error;

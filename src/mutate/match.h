@@ -17,9 +17,15 @@ struct match_fault {
     unsigned line;
     bool macro; // in the definition of a macro: no line of compiled code is there
 };
+struct match_use { // a line whose code comes out of a macro
+    const char *file;
+    unsigned line;
+};
 struct match_list {
     const struct match_fault *items;
     size_t count;
+    const struct match_use *uses; // of a reference
+    size_t use_count;
 };
 
 enum match_cause { // why a fault has no partner, as far as places tell

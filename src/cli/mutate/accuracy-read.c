@@ -13,6 +13,7 @@
 void accuracy_list_deinit(struct accuracy_list *list)
 {
     ARRAY_DEINIT(&list->items);
+    ARRAY_DEINIT(&list->uses);
     arena_deinit(&list->arena);
 }
 
@@ -33,11 +34,24 @@ static bool find_kind(const json_t *row, enum model_kind *ret_kind)
     return false;
 }
 
+static struct error *add_use(struct accuracy_list *list, const json_t *row)
+{
+    struct match_use *use = ARRAY_ADD(&list->uses);
+    json_int_t line = json_integer_value(json_object_get(row, "line"));
+    const char *file = text_of(list, row, "file");
+    if (use == NULL || file == NULL)
+        return error_no_memory();
+    *use = (struct match_use){file, line > 0 && line <= UINT_MAX ? (unsigned)line : 0};
+    return NULL;
+}
+
 static struct error *add_row(struct accuracy_list *list, const json_t *row, const char *path,
                              size_t number)
 {
     enum model_kind kind;
     json_int_t line = json_integer_value(json_object_get(row, "line"));
+    if (json_is_true(json_object_get(row, "macro_use")))
+        return add_use(list, row);
     if (!find_kind(row, &kind))
         return error_new("%s:%zu: there is no type of fault; 'ordeal mutate --json' writes such "
                          "lists",

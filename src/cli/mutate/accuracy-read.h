@@ -10,6 +10,7 @@
 struct accuracy_list {
     struct arena arena; // owns the texts
     ARRAY(struct match_fault) items;
+    ARRAY(struct match_use) uses;
     const char *level; // of its first fault; "" if it has none
     size_t placeless;  // faults without a line, which are not in `items`
 };

@@ -130,8 +130,11 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         return error_new("no fault of %s has a line: a binary needs debug information, so that "
                          "places can be compared",
                          operands[1]);
-    TRY(match_compare((struct match_list){reference.items.items, reference.items.count},
-                      (struct match_list){compared.items.items, compared.items.count}, counts));
+    const struct match_list lists[2] = {
+        {reference.items.items, reference.items.count, reference.uses.items, reference.uses.count},
+        {compared.items.items, compared.items.count, NULL, 0},
+    };
+    TRY(match_compare(lists[0], lists[1], counts));
     TRY(settings->json ? put_json(counts, &text) : put_text(counts, &reference, &compared, &text));
     return output_print(&text);
 }
@@ -144,7 +147,7 @@ const struct command cmd_accuracy = {
         "Both are lists that 'ordeal mutate --json' wrote. Faults are the same if their type,\n"
         "file, function and line are.\n"
         "\n"
-        "  ordeal mutate --json src/*.c > source\n"
+        "  ordeal mutate --json --macro-uses src/*.c > source\n"
         "  ordeal mutate --json --level binary program > binary\n"
         "  ordeal accuracy source binary\n",
     .options = options,

@@ -3,6 +3,9 @@
 // back from its register to the instruction that made its value.
 #include "mutate/binary/internal.h"
 
+#include "base/cleanup.h"
+#include "base/map.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,7 +72,8 @@ static const struct local *find_other(const struct body *body, const struct loca
     for (size_t i = 0; i < body->locals.count; i++) {
         const struct local *other = &body->locals.items[i];
         if (other != local && other->seen < call && other->width == local->width &&
-            !other->temporary && !other->aggregate && other->pointer == local->pointer &&
+            !other->temporary && !other->aggregate &&
+            (local->width != 8 || other->alike == local->alike) &&
             (best == NULL || other->seen > best->seen))
             best = other;
     }
@@ -263,15 +267,56 @@ static void look_at_call(struct finding *finding, const struct step *step, uint3
                          ISA_USE_VECTOR(i));
 }
 
+// What is handed to the same function as the same argument has the same type.
+static struct error *unite_arguments(struct finding *finding, struct map *known,
+                                     const struct step *step, uint32_t call)
+{
+    struct body *body = &finding->body;
+    const struct isa_insn *insn = insn_at(body, call);
+    uint64_t reads = use_at(body, call)->reads;
+    if (insn->kind != ISA_CALL)
+        return NULL;
+    for (unsigned i = 0; i < sizeof general && (reads & ISA_USE_GENERAL(general[i])) != 0; i++) {
+        struct argument argument = {.step = step, .call = call};
+        if (!follow(body, &argument, ISA_USE_GENERAL(general[i])))
+            continue;
+        const struct isa_insn *load = insn_at(body, argument.value);
+        const struct local *local = load->kind == ISA_LOAD ? local_of(body, load) : NULL;
+        if (local == NULL)
+            continue;
+        uint64_t key = (uint64_t)insn->value << 3 | i;
+        uint32_t other = map_find(known, key);
+        if (other != MAP_NONE && body->locals.items[other].width == local->width)
+            locals_unite(body, &body->locals.items[other], local);
+        else if (other == MAP_NONE)
+            TRY(map_put(known, key, (uint32_t)(local - body->locals.items)));
+    }
+    return NULL;
+}
+
+static bool is_call(const struct body *body, uint32_t insn)
+{
+    uint8_t kind = insn_at(body, insn)->kind;
+    return kind == ISA_CALL || kind == ISA_CALL_INDIRECT;
+}
+
 void find_arguments(struct finding *finding)
 {
     const struct body *body = &finding->body;
+    _cleanup_(map_deinit) struct map known = {0};
+    struct error *error = NULL;
+    for (size_t s = 0; s < body->steps.count && error == NULL; s++) {
+        const struct step *step = &body->steps.items[s];
+        for (uint32_t i = step->first; i < step->end && error == NULL; i++)
+            if (step->kind != STEP_TAIL && is_call(body, i))
+                error = unite_arguments(finding, &known, step, i);
+    }
+    finding->body.failed |= error != NULL;
+    error_free(error);
     for (size_t s = 0; s < body->steps.count; s++) {
         const struct step *step = &body->steps.items[s];
-        for (uint32_t i = step->first; i < step->end && step->kind != STEP_TAIL; i++) {
-            uint8_t kind = insn_at(body, i)->kind;
-            if (kind == ISA_CALL || kind == ISA_CALL_INDIRECT)
+        for (uint32_t i = step->first; i < step->end && step->kind != STEP_TAIL; i++)
+            if (is_call(body, i))
                 look_at_call(finding, step, i);
-        }
     }
 }

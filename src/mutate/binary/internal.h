@@ -54,6 +54,9 @@ struct local {      // a variable in the stack frame
     int64_t offset; // from the frame pointer
     uint8_t width;
     bool parameter, aggregate, pointer, temporary;
+    bool structure;  // of a pointer: to something with members
+    uint8_t pointed; // of a pointer: bytes that are read or written there
+    uint32_t alike;  // variables with the same number have the same type, as far as copies tell
     uint32_t first_store; // instruction; UINT32_MAX if there is none
     uint32_t seen;        // instruction that first touches it
 };
@@ -104,6 +107,8 @@ void body_deinit(struct body *body);
 bool body_read(struct body *body, const struct code *code, uint32_t function);
 // locals.c: its variables.
 void locals_find(struct body *body);
+// Notes that two variables have the same type.
+void locals_unite(struct body *body, const struct local *a, const struct local *b);
 // The variable that is exactly this operand; NULL if there is none.
 struct local *local_of(const struct body *body, const struct isa_insn *insn);
 // The variable at an offset; NULL if there is none.

@@ -82,7 +82,7 @@ static struct error *add_fault(struct mutate_set *set, size_t f, size_t number)
         .detail = fault->detail,
         .parameter = fault->parameter,
         .replacement = fault->replacement,
-        .state = fault->patch.size != 0 ? MUTATE_APPLICABLE : MUTATE_NO_TEXT,
+        .state = fault->patch.size != 0 ? MUTATE_APPLICABLE : MUTATE_NO_ROOM,
     };
     return NULL;
 }

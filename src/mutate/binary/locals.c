@@ -170,6 +170,15 @@ static void find_temporaries(struct body *body)
     free(accesses);
 }
 
+static void note_access(struct local *local, const struct isa_insn *insn)
+{
+    uint8_t width = insn->kind == ISA_LOAD ? insn->from : insn->width;
+    local->structure |= insn->displacement != 0 || (local->pointer && local->pointed != width);
+    local->pointer = true;
+    local->pointed = width;
+}
+
+// What is loaded and then used as an address is a pointer.
 static void find_pointers(struct body *body)
 {
     for (uint32_t i = body->first; i + 1 < body->end; i++) {
@@ -180,11 +189,53 @@ static void find_pointers(struct body *body)
         for (uint32_t j = i + 1; j < body->end && j < i + 6; j++) {
             const struct isa_insn *insn = insn_at(body, j);
             if ((insn->flags & ISA_MEMORY) != 0 && insn->kind != ISA_ADDRESS &&
-                (insn->base == load->dst))
-                local->pointer = true;
+                insn->base == load->dst)
+                note_access(local, insn);
             if ((insn->writes >> load->dst & 1) != 0 && use_at(body, j)->operator!= ISA_PLUS)
                 break;
         }
+    }
+}
+
+// ---- types ----
+
+void locals_unite(struct body *body, const struct local *a, const struct local *b)
+{
+    uint32_t from = a->alike, to = b->alike;
+    if (from == to)
+        return;
+    for (size_t i = 0; i < body->locals.count; i++)
+        if (body->locals.items[i].alike == from)
+            body->locals.items[i].alike = to;
+}
+
+// Variables that are copied to each other, or compared with each other, have the same type.
+static void find_types(struct body *body)
+{
+    for (size_t i = 0; i < body->locals.count; i++)
+        body->locals.items[i].alike = (uint32_t)i;
+    for (uint32_t i = body->first; i + 1 < body->end; i++) {
+        const struct isa_insn *load = insn_at(body, i), *next = &load[1];
+        const struct local *from = load->kind == ISA_LOAD ? local_of(body, load) : NULL;
+        const struct local *to = from != NULL ? local_of(body, next) : NULL;
+        if (to == NULL || from->width != to->width || load->width != load->from)
+            continue;
+        bool stores = next->kind == ISA_STORE && next->src == load->dst;
+        bool compares = (next->kind == ISA_COMPARE && next->dst == load->dst) ||
+                        (next->kind == ISA_COMPARE_MEMORY && next->src == load->dst) ||
+                        (next->kind == ISA_SUBTRACT_MEMORY && next->dst == load->dst);
+        if (stores || compares)
+            locals_unite(body, from, to);
+    }
+    // So have pointers to elements of the same size.
+    const struct local *known[16] = {NULL};
+    for (size_t i = 0; i < body->locals.count; i++) {
+        const struct local *local = &body->locals.items[i];
+        if (!local->pointer || local->structure || local->pointed >= 16)
+            continue;
+        if (known[local->pointed] != NULL)
+            locals_unite(body, known[local->pointed], local);
+        known[local->pointed] = local;
     }
 }
 
@@ -195,4 +246,5 @@ void locals_find(struct body *body)
         return;
     find_temporaries(body);
     find_pointers(body);
+    find_types(body);
 }
