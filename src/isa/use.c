@@ -110,14 +110,14 @@ bool isa_use(const struct isa_decoder *decoder, const void *bytes, size_t size,
     if (library == NULL || ZYAN_FAILED(library->decode((const ZydisDecoder *)decoder->words, bytes,
                                                        size, &head, operands)))
         return false;
-    struct isa_use use = {.operator=(uint8_t) operator_of(head.mnemonic)};
+    struct isa_use use = {.computes = (uint8_t)operator_of(head.mnemonic)};
     if (converts(head.mnemonic))
         operands[0].actions &= (ZydisOperandActions)~ZYDIS_OPERAND_ACTION_MASK_READ;
     for (unsigned i = 0; i < head.operand_count; i++)
         add_operand(library, &operands[i], &use);
     if (clears(&head, operands)) {
         use.reads &= ~use.writes;
-        use.operator= ISA_NO_OPERATOR;
+        use.computes = ISA_NO_OPERATOR;
     }
     if (head.cpu_flags != NULL) {
         if (head.cpu_flags->tested != 0)

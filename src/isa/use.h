@@ -27,7 +27,7 @@ enum isa_operator { // what an instruction computes of its two operands
 
 struct isa_use {
     uint64_t reads, writes;
-    uint8_t operator; // enum isa_operator
+    uint8_t computes; // enum isa_operator
     uint8_t modrm;    // offsets in the instruction's bytes; 0 if there is none
     uint8_t displacement, displacement_size;
     uint8_t immediate, immediate_size;

@@ -41,8 +41,8 @@ static bool follow(const struct body *body, struct argument *argument, uint64_t 
         uint64_t read = use_at(body, at)->reads & ~ISA_USE_GENERAL(ISA_FRAME);
         bool moves = insn->kind == ISA_COPY ||
                      (insn->kind == ISA_OTHER && (insn->flags & ISA_MEMORY) == 0 &&
-                      use_at(body, at)->operator== ISA_NO_OPERATOR &&(
-                          use_at(body, at)->writes >> 16 & 0xffff) != 0); // movq, cvtss2sd
+                      use_at(body, at)->computes == ISA_NO_OPERATOR &&
+                      (use_at(body, at)->writes >> 16 & 0xffff) != 0); // movq, cvtss2sd
         argument->value = at;
         argument->place = place;
         if (!moves || read == 0 || (read & (read - 1)) != 0)
@@ -87,7 +87,7 @@ static bool change_variable(struct finding *finding, const struct argument *argu
     const struct isa_use *use = use_at(body, argument->value);
     const struct local *local = local_of(body, load);
     bool loads =
-        load->kind == ISA_LOAD || (load->kind == ISA_OTHER && use->operator== ISA_NO_OPERATOR);
+        load->kind == ISA_LOAD || (load->kind == ISA_OTHER && use->computes == ISA_NO_OPERATOR);
     if (!loads || local == NULL || local->temporary || local->aggregate || local->width > 8)
         return false;
     const struct local *other = find_other(body, local, argument->call);
@@ -221,7 +221,7 @@ static void change_operator(struct finding *finding, const struct argument *argu
     const unsigned char *bytes = finding_bytes(finding, argument->value);
     bool sum = insn->kind == ISA_ADDRESS && insn->base < ISA_REGISTERS && insn->base != ISA_FRAME &&
                insn->base != ISA_STACK;
-    if (bytes == NULL || (use->operator== ISA_NO_OPERATOR && !sum) || is_address(body, argument) ||
+    if (bytes == NULL || (use->computes == ISA_NO_OPERATOR && !sum) || is_address(body, argument) ||
         insn->dst == ISA_STACK || (insn->kind == ISA_ADD && insn->src == insn->dst))
         return;
     struct change change = {.size = insn->length};
@@ -230,20 +230,20 @@ static void change_operator(struct finding *finding, const struct argument *argu
     bool fits = false;
     if (sum)
         fits = change_address(use, insn, &change);
-    else if (use->operator== ISA_PLUS || use->operator== ISA_MINUS)
+    else if (use->computes == ISA_PLUS || use->computes == ISA_MINUS)
         fits = change_sum(&change, at);
-    else if (use->operator== ISA_TIMES)
+    else if (use->computes == ISA_TIMES)
         fits = change_product(&change, at);
-    else if (use->operator== ISA_DIVIDED)
+    else if (use->computes == ISA_DIVIDED)
         fits = change_quotient(argument, &change, at);
     else
-        fits = change_float((enum isa_operator)use->operator, & change, at);
+        fits = change_float((enum isa_operator)use->computes, &change, at);
     struct binary_fault *fault = finding_add(finding, MODEL_WAEP, argument->value);
     if (fault == NULL)
         return;
     fault->parameter = argument->number;
     fault->replacement =
-        use->operator== ISA_PLUS || use->operator== ISA_FLOAT_PLUS || sum ? "-" : "+";
+        use->computes == ISA_PLUS || use->computes == ISA_FLOAT_PLUS || sum ? "-" : "+";
     if (fits)
         patch_bytes(finding, fault, argument->value, 0, change.bytes, change.size);
 }

@@ -61,7 +61,7 @@ static void find_call_arguments(struct code *code, const struct flow_function *f
             } else {
                 // a division's other result, and the sign before it, are no arguments
                 uint64_t aside =
-                    use->operator== ISA_DIVIDED || use->extends ? ISA_USE_GENERAL(1) : 0;
+                    use->computes == ISA_DIVIDED || use->extends ? ISA_USE_GENERAL(1) : 0;
                 pending |= use->writes & ~aside;
             }
         }
@@ -91,8 +91,10 @@ static void look_at_function(struct code *code, const struct flow_function *func
         const struct isa_insn *insn = &image->insns.items[i];
         if (insn->kind == ISA_CALL) {
             uint32_t callee = flow_callee_at(image, (uint64_t)insn->value);
-            if (callee != FLOW_NONE && !flow_callee_is_import(callee))
+            if (callee != FLOW_NONE && !flow_callee_is_import(callee)) {
                 code->results_read[callee] |= result_read(code, i, end);
+                code->called[callee] = true;
+            }
         }
         if (insn->kind == ISA_NOTHING && i > function->first_insn && i + 2 < end &&
             is_call(&insn[-1]) && (insn[1].kind == ISA_LEAVE || insn[1].kind == ISA_POP) &&
@@ -101,7 +103,7 @@ static void look_at_function(struct code *code, const struct flow_function *func
     }
 }
 
-static struct error *read_uses(struct code *code)
+static void read_uses(struct code *code)
 {
     const struct flow_image *image = code->image;
     struct isa_decoder decoder;
@@ -121,7 +123,6 @@ static struct error *read_uses(struct code *code)
     }
     for (size_t f = 0; f < image->functions.count; f++)
         look_at_function(code, &image->functions.items[f]);
-    return NULL;
 }
 
 struct error *code_open(const struct flow_image *image, struct code *ret_code)
@@ -129,12 +130,12 @@ struct error *code_open(const struct flow_image *image, struct code *ret_code)
     struct code code = {.image = image};
     code.uses = calloc(image->insns.count + 1, sizeof *code.uses);
     code.results_read = calloc(image->functions.count + 1, sizeof *code.results_read);
-    struct error *error =
-        code.uses == NULL || code.results_read == NULL ? error_no_memory() : read_uses(&code);
-    if (error != NULL) {
+    code.called = calloc(image->functions.count + 1, sizeof *code.called);
+    if (code.uses == NULL || code.results_read == NULL || code.called == NULL) {
         code_close(&code);
-        return error;
+        return error_no_memory();
     }
+    read_uses(&code);
     *ret_code = code;
     return NULL;
 }
@@ -143,5 +144,6 @@ void code_close(struct code *code)
 {
     free(code->uses);
     free(code->results_read);
+    free(code->called);
     *code = (struct code){0};
 }

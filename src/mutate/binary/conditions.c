@@ -134,6 +134,42 @@ static void find_clauses(struct finding *finding, struct clauses clauses)
         find_operands(finding, &clauses, true);
 }
 
+// clang computes the condition of a loop as a value: a constant for what the first operands decide,
+// or the last operand. All of that is one step.
+static void find_value_clauses(struct finding *finding, const struct node *node)
+{
+    const struct body *body = &finding->body;
+    const struct step *step = &body->steps.items[node->condition];
+    uint32_t clauses[LONGEST_CHAIN + 1], count = 1;
+    const struct isa_insn *decided = NULL; // puts the constant into a register
+    uint64_t join = 0;
+    clauses[0] = step->first;
+    for (uint32_t i = step->first; i + 1 < step->end; i++) {
+        const struct isa_insn *insn = insn_at(body, i);
+        if (insn->kind == ISA_CONSTANT && insn->dst == ISA_RETURN && decided == NULL)
+            decided = insn;
+        if (insn->kind == ISA_JUMP ||
+            (insn->kind == ISA_BRANCH && join != 0 && (uint64_t)insn->value != join))
+            return; // ?:, or both operators
+        if (insn->kind != ISA_BRANCH)
+            continue;
+        join = (uint64_t)insn->value;
+        if (count > LONGEST_CHAIN)
+            return;
+        clauses[count++] = i + 1;
+    }
+    if (count < 2 || decided == NULL || (decided->value & ~1ll) != 0 ||
+        node->yes >= body->steps.count || node->no >= body->steps.count)
+        return;
+    bool or = decided->value == 1;
+    uint32_t behind = body->steps.items[or ? node->no : node->yes].first;
+    for (uint32_t i = 0; i < count; i++) {
+        struct binary_fault *fault = finding_add(finding, or ? MODEL_MLOC : MODEL_MLAC, clauses[i]);
+        if (fault != NULL)
+            patch_jump(finding, fault, clauses[i], i + 1 < count ? clauses[i + 1] : behind);
+    }
+}
+
 static bool is_chain(const struct body *body, const struct node *node)
 {
     for (uint32_t s = node->condition; s < node->condition_end; s++)
@@ -152,5 +188,8 @@ void find_conditions(struct finding *finding)
         if ((node->kind == NODE_IF || node->kind == NODE_LOOP) && is_chain(body, node))
             find_clauses(finding, (struct clauses){node->condition, node->condition_end, node->yes,
                                                    node->no});
+        else if (node->kind == NODE_LOOP && node->condition_end > node->condition &&
+                 body->steps.items[node->condition].kind == STEP_BRANCH)
+            find_value_clauses(finding, node);
     }
 }

@@ -20,6 +20,7 @@ struct code {
     const struct flow_image *image;
     struct isa_use *uses;   // by instruction
     uint64_t *results_read; // by function: registers in which callers read what it returns
+    bool *called;           // by function: some call leads to it
     bool marks_jumps;       // the compiler leaves a nop where break, continue and return lead to
 };
 _must_check_ struct error *code_open(const struct flow_image *image, struct code *ret_code);
@@ -57,8 +58,8 @@ struct local {      // a variable in the stack frame
     bool structure;  // of a pointer: to something with members
     uint8_t pointed; // of a pointer: bytes that are read or written there
     uint32_t alike;  // variables with the same number have the same type, as far as copies tell
-    uint32_t first_store; // instruction; UINT32_MAX if there is none
-    uint32_t seen;        // instruction that first touches it
+    uint32_t first_store;     // instruction; UINT32_MAX if there is none
+    uint32_t seen, last_seen; // instructions that first and last touch it
 };
 
 enum node_kind { NODE_STATEMENT, NODE_IF, NODE_LOOP, NODE_SWITCH };

@@ -3,6 +3,7 @@
 #include "mutate/binary/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define NEAR 64 // instructions between a temporary's store and the place that reads it
 
@@ -65,6 +66,8 @@ static void settle(struct body *body)
         }
         struct local *same = &items[kept - 1];
         same->parameter |= items[i].parameter;
+        if (items[i].last_seen > same->last_seen)
+            same->last_seen = items[i].last_seen;
         same->temporary |= items[i].temporary;
         same->aggregate |= items[i].aggregate || (same->width != 0 && items[i].width != 0 &&
                                                   items[i].width > same->width);
@@ -96,7 +99,8 @@ static void collect(struct body *body)
                                              : insn->width,
                                 .aggregate = !whole,
                                 .first_store = is_store(insn) && whole ? i : UINT32_MAX,
-                                .seen = i};
+                                .seen = i,
+                                .last_seen = i};
     }
     settle(body);
 }
@@ -137,9 +141,8 @@ static void count_accesses(const struct body *body, struct access *accesses)
             (use_at(body, i)->reads & ~ISA_USE_GENERAL(ISA_FRAME)) != 0) {
             access->stores++;
             access->last_store = i;
-        } else if (plain && !is_store(insn) &&
-                   use_at(body, i)->operator==
-                       ISA_NO_OPERATOR &&(use_at(body, i)->writes & ~ISA_USE_FLAGS) != 0) {
+        } else if (plain && !is_store(insn) && use_at(body, i)->computes == ISA_NO_OPERATOR &&
+                   (use_at(body, i)->writes & ~ISA_USE_FLAGS) != 0) {
             access->loads++;
             access->far |= access->stores == 0 || i - access->last_store > NEAR ||
                            lies_between(body, access->last_store, i, local);
@@ -150,22 +153,27 @@ static void count_accesses(const struct body *body, struct access *accesses)
 }
 
 // clang puts values into the frame that a call or a jump would lose, below all variables. Such a
-// place is written and then read by the same statement.
+// place is written and then read by the same statement. All that could be temporaries are taken for
+// some at first: several may belong to one statement.
 static void find_temporaries(struct body *body)
 {
     struct access *accesses = calloc(body->locals.count + 1, sizeof *accesses);
-    if (accesses == NULL) {
-        body->failed = true;
-        return;
-    }
-    count_accesses(body, accesses);
-    for (size_t i = 0; i < body->locals.count; i++) {
-        struct local *local = &body->locals.items[i];
-        const struct access *access = &accesses[i];
-        if (local->parameter || local->aggregate || access->stores == 0 || access->loads == 0 ||
-            access->others != 0 || access->far)
-            break; // what lies above is the programmer's
-        local->temporary = true;
+    bool changed = accesses != NULL;
+    body->failed |= accesses == NULL;
+    for (int round = 0; changed; round++) {
+        memset(accesses, 0, body->locals.count * sizeof *accesses);
+        count_accesses(body, accesses);
+        changed = round == 0;
+        bool below = true; // no variable of the programmer's so far
+        for (size_t i = 0; i < body->locals.count; i++) {
+            struct local *local = &body->locals.items[i];
+            const struct access *access = &accesses[i];
+            below &= !local->parameter && !local->aggregate && access->stores > 0 &&
+                     access->loads > 0 && access->others == 0 && (round == 0 || !access->far);
+            bool temporary = below || local->offset == body->result;
+            changed |= local->temporary != temporary;
+            local->temporary = temporary;
+        }
     }
     free(accesses);
 }
@@ -191,7 +199,7 @@ static void find_pointers(struct body *body)
             if ((insn->flags & ISA_MEMORY) != 0 && insn->kind != ISA_ADDRESS &&
                 insn->base == load->dst)
                 note_access(local, insn);
-            if ((insn->writes >> load->dst & 1) != 0 && use_at(body, j)->operator!= ISA_PLUS)
+            if ((insn->writes >> load->dst & 1) != 0 && use_at(body, j)->computes != ISA_PLUS)
                 break;
         }
     }

@@ -105,14 +105,22 @@ static bool is_part(const struct body *body, uint32_t n)
     return (step->kind == STEP_CALL || step->kind == STEP_ASSIGN) && !step->heading && !step->label;
 }
 
-// Whether a statement gives a local variable its first value.
-static bool is_first(const struct body *body, uint32_t n)
+// Whether a statement is most likely a declaration: it gives a variable its first value, at the
+// beginning of the function, or in an inner block that alone uses it.
+static bool is_declaration(const struct body *body, const struct block *block, uint32_t n,
+                           bool leading)
 {
     if (!is_part(body, n))
         return false;
     uint32_t effect = body->steps.items[body->nodes.items[n].first].effect;
     const struct local *local = local_of(body, insn_at(body, effect));
-    return local != NULL && !local->parameter && local->first_store == effect;
+    if (local == NULL || local->parameter || local->first_store != effect)
+        return false;
+    if (block->parent == UINT32_MAX)
+        return leading;
+    uint32_t first = body->steps.items[body->nodes.items[block->first].first].first;
+    uint32_t end = body->steps.items[body->nodes.items[block->last].end - 1].end;
+    return local->seen >= first && local->last_seen < end;
 }
 
 // As many statements as the source level takes, if it sees the same ones.
@@ -139,21 +147,17 @@ static void look_for_parts(struct finding *finding, const struct block *block)
 {
     const struct body *body = &finding->body;
     unsigned number = 0;
-    uint32_t first = block->first;
-    // First values at the beginning of a function are most likely parts of declarations.
-    while (block->parent == UINT32_MAX && is_first(body, first)) {
-        first = body->nodes.items[first].next;
-        number++;
-    }
-    for (uint32_t n = first; n != UINT32_MAX; n = body->nodes.items[n].next) {
+    bool leading = true;
+    for (uint32_t n = block->first; n != UINT32_MAX; n = body->nodes.items[n].next) {
         unsigned run = 0;
-        for (uint32_t at = n; run < MODEL_MOST_STATEMENTS && is_part(body, at);
+        leading &= is_declaration(body, block, n, leading);
+        for (uint32_t at = n; run < MODEL_MOST_STATEMENTS && is_part(body, at) &&
+                              !is_declaration(body, block, at, leading);
              at = body->nodes.items[at].next)
             run++;
         if (run >= MODEL_LEAST_STATEMENTS)
             leave_out_part(finding, block, n, run, number);
-        const struct node *node = &body->nodes.items[n];
-        number += node->kind != NODE_STATEMENT || !body->steps.items[node->first].heading;
+        number = run > 0 ? number + 1 : 0;
     }
 }
 

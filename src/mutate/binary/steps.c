@@ -201,7 +201,8 @@ static uint64_t result_of_call(const struct body *body, uint32_t call, uint64_t 
     uint32_t callee = insn->kind == ISA_CALL
                           ? flow_callee_at(body->code->image, (uint64_t)insn->value)
                           : FLOW_NONE;
-    return callee != FLOW_NONE && !flow_callee_is_import(callee)
+    return callee != FLOW_NONE && !flow_callee_is_import(callee) &&
+                   !body->code->called[body->function]
                ? body->code->results_read[callee] & place
                : 0;
 }
