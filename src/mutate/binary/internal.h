@@ -92,6 +92,7 @@ struct body {
     ARRAY(uint64_t) live;    // by instruction from `start`: what is needed after it
     ARRAY(uint64_t) live_in; // by block of the function
     ARRAY(bool) tail;        // by instruction from `start`
+    ARRAY(bool) labelled;    // by instruction from `start`: something jumps there
     ARRAY(bool) apart;       // by instruction from `start`: the stack is not as between statements
     ARRAY(uint32_t) step_of; // by instruction from `start`
     ARRAY(uint32_t) back;    // by step: the last step that jumps back to it, or NO_STEP
@@ -149,6 +150,8 @@ static inline const struct isa_use *use_at(const struct body *body, uint32_t ins
 {
     return &body->code->uses[insn];
 }
+// Whether a step tells cases of a switch apart by a value that is kept for all of them.
+bool step_tells_cases(const struct body *body, const struct step *step);
 // Follows jumps and nops to the first step that does something.
 uint32_t step_final(const struct body *body, uint32_t step);
 // Whether a step is only where break, continue or return lead to.

@@ -128,6 +128,30 @@ static bool lies_between(const struct body *body, uint32_t from, uint32_t to,
     return false;
 }
 
+// Whether a call, a jump or its target lies between two instructions: registers lose their values
+// there.
+static bool is_interrupted(const struct body *body, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from + 1; i <= to; i++) {
+        uint8_t kind = insn_at(body, i)->kind;
+        if (kind == ISA_CALL || kind == ISA_CALL_INDIRECT || kind == ISA_JUMP ||
+            kind == ISA_BRANCH || body->labelled.items[i - body->start])
+            return true;
+    }
+    return false;
+}
+
+static void note_load(const struct body *body, struct access *access, const struct local *local,
+                      uint32_t insn)
+{
+    const struct step *step = &body->steps.items[body->step_of.items[insn - body->start]];
+    bool cases = step_tells_cases(body, step);
+    access->loads += !cases || access->loads == 0;
+    access->far |= access->stores == 0 || insn - access->last_store > NEAR ||
+                   !is_interrupted(body, access->last_store, insn) ||
+                   lies_between(body, access->last_store, insn, local);
+}
+
 static void count_accesses(const struct body *body, struct access *accesses)
 {
     for (uint32_t i = body->first; i < body->end; i++) {
@@ -143,9 +167,7 @@ static void count_accesses(const struct body *body, struct access *accesses)
             access->last_store = i;
         } else if (plain && !is_store(insn) && use_at(body, i)->computes == ISA_NO_OPERATOR &&
                    (use_at(body, i)->writes & ~ISA_USE_FLAGS) != 0) {
-            access->loads++;
-            access->far |= access->stores == 0 || i - access->last_store > NEAR ||
-                           lies_between(body, access->last_store, i, local);
+            note_load(body, access, local, i);
         } else {
             access->others++;
         }
@@ -169,7 +191,8 @@ static void find_temporaries(struct body *body)
             struct local *local = &body->locals.items[i];
             const struct access *access = &accesses[i];
             below &= !local->parameter && !local->aggregate && access->stores > 0 &&
-                     access->loads > 0 && access->others == 0 && (round == 0 || !access->far);
+                     access->loads > 0 && access->loads <= access->stores && access->others == 0 &&
+                     (round == 0 || !access->far);
             bool temporary = below || local->offset == body->result;
             changed |= local->temporary != temporary;
             local->temporary = temporary;

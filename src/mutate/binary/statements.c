@@ -116,7 +116,7 @@ static bool is_declaration(const struct body *body, const struct block *block, u
     const struct local *local = local_of(body, insn_at(body, effect));
     if (local == NULL || local->parameter || local->first_store != effect)
         return false;
-    if (block->parent == UINT32_MAX)
+    if (!leading || block->parent == UINT32_MAX)
         return leading;
     uint32_t first = body->steps.items[body->nodes.items[block->first].first].first;
     uint32_t end = body->steps.items[body->nodes.items[block->last].end - 1].end;

@@ -16,6 +16,7 @@ void body_deinit(struct body *body)
     ARRAY_DEINIT(&body->live);
     ARRAY_DEINIT(&body->live_in);
     ARRAY_DEINIT(&body->tail);
+    ARRAY_DEINIT(&body->labelled);
     ARRAY_DEINIT(&body->apart);
     ARRAY_DEINIT(&body->step_of);
     ARRAY_DEINIT(&body->back);
@@ -382,7 +383,7 @@ static uint32_t middle_of(const struct body *body, uint32_t insn)
 }
 
 // Whether a step tells cases of a switch apart: clang keeps the value for all of them.
-static bool tells_cases(const struct body *body, const struct step *step)
+bool step_tells_cases(const struct body *body, const struct step *step)
 {
     if (step->kind == STEP_SWITCH)
         return true;
@@ -410,7 +411,7 @@ static uint32_t reader_of(const struct body *body, uint32_t s)
             if (is_store(other))
                 continue;
             read = true;
-            if (!tells_cases(body, &body->steps.items[to]) && (last == NO_STEP || to > last))
+            if (!step_tells_cases(body, &body->steps.items[to]) && (last == NO_STEP || to > last))
                 last = to;
         }
     }
@@ -519,20 +520,22 @@ bool step_is_landing(const struct body *body, uint32_t step)
 static bool make_room(struct body *body, size_t insns, size_t blocks)
 {
     body->live.count = body->live_in.count = body->tail.count = body->apart.count = 0;
-    body->step_of.count = body->back.count = 0;
+    body->step_of.count = body->back.count = body->labelled.count = 0;
     body->steps.count = body->locals.count = body->nodes.count = body->blocks.count = 0;
     body->failed = body->odd = false;
     uint64_t *live_in = ARRAY_ADD_MANY(&body->live_in, blocks + 1);
     bool *tail = ARRAY_ADD_MANY(&body->tail, insns + 1);
     bool *apart = ARRAY_ADD_MANY(&body->apart, insns + 1);
+    bool *labelled = ARRAY_ADD_MANY(&body->labelled, insns + 1);
     body->failed = ARRAY_ADD_MANY(&body->live, insns + 1) == NULL || live_in == NULL ||
-                   tail == NULL || apart == NULL ||
+                   tail == NULL || apart == NULL || labelled == NULL ||
                    ARRAY_ADD_MANY(&body->step_of, insns + 1) == NULL;
     if (body->failed)
         return false;
     memset(live_in, 0, (blocks + 1) * sizeof *live_in);
     memset(tail, 0, (insns + 1) * sizeof *tail);
     memset(apart, 0, (insns + 1) * sizeof *apart);
+    memset(labelled, 0, (insns + 1) * sizeof *labelled);
     return true;
 }
 
@@ -582,6 +585,11 @@ bool body_read(struct body *body, const struct code *code, uint32_t function)
                                        insn_at(body, body->end - 1)->kind == ISA_STOP))
         body->end--; // padding
     find_tails(body);
+    for (uint32_t i = body->first; i < body->end; i++) {
+        uint32_t target = local_target(body, insn_at(body, i));
+        if (target != UINT32_MAX)
+            body->labelled.items[target - body->start] = true;
+    }
     for (uint32_t i = body->first; i < body->end; i++) {
         bool begins = body->tail.items[i - body->start] &&
                       (i == body->first || !body->tail.items[i - 1 - body->start]);
