@@ -96,6 +96,7 @@ struct body {
     ARRAY(bool) apart;       // by instruction from `start`: the stack is not as between statements
     ARRAY(uint32_t) step_of; // by instruction from `start`
     ARRAY(uint32_t) back;    // by step: the last step that jumps back to it, or NO_STEP
+    ARRAY(uint32_t) entry;   // by step: the jump that enters a loop at this condition, or NO_STEP
     ARRAY(struct step) steps;
     ARRAY(struct local) locals;
     ARRAY(struct node) nodes;

@@ -20,6 +20,7 @@ void body_deinit(struct body *body)
     ARRAY_DEINIT(&body->apart);
     ARRAY_DEINIT(&body->step_of);
     ARRAY_DEINIT(&body->back);
+    ARRAY_DEINIT(&body->entry);
     ARRAY_DEINIT(&body->steps);
     ARRAY_DEINIT(&body->locals);
     ARRAY_DEINIT(&body->nodes);
@@ -520,7 +521,7 @@ bool step_is_landing(const struct body *body, uint32_t step)
 static bool make_room(struct body *body, size_t insns, size_t blocks)
 {
     body->live.count = body->live_in.count = body->tail.count = body->apart.count = 0;
-    body->step_of.count = body->back.count = body->labelled.count = 0;
+    body->step_of.count = body->back.count = body->entry.count = body->labelled.count = 0;
     body->steps.count = body->locals.count = body->nodes.count = body->blocks.count = 0;
     body->failed = body->odd = false;
     uint64_t *live_in = ARRAY_ADD_MANY(&body->live_in, blocks + 1);

@@ -265,6 +265,10 @@ static uint32_t parse_if(struct body *body, const struct range *range, uint32_t 
 {
     uint32_t behind = find_chain(body, from, range->end);
     uint32_t otherwise = step_at(body, behind - 1)->target;
+    // A jump to a loop's condition may stand for one to the jump that enters the loop.
+    uint32_t entry = otherwise != NO_STEP ? body->entry.items[otherwise] : NO_STEP;
+    if (entry != NO_STEP && entry >= behind && entry < range->end)
+        otherwise = entry;
     if (otherwise == NO_STEP || otherwise < behind || step_is_landing(body, otherwise))
         return note_jump(body, range, from, behind, otherwise);
     if (otherwise > range->end) {
@@ -491,16 +495,23 @@ static void parse(struct body *body, struct range range)
 void tree_build(struct body *body)
 {
     uint32_t *back = ARRAY_ADD_MANY(&body->back, body->steps.count + 1);
-    if (back == NULL) {
+    uint32_t *entry = ARRAY_ADD_MANY(&body->entry, body->steps.count + 1);
+    if (back == NULL || entry == NULL) {
         body->failed = true;
         return;
     }
     for (size_t s = 0; s <= body->steps.count; s++)
-        back[s] = NO_STEP;
+        back[s] = entry[s] = NO_STEP;
     for (uint32_t s = 0; s < body->steps.count; s++) {
         uint32_t target = step_at(body, s)->target;
         if (target != NO_STEP && target <= s && step_at(body, s)->kind != STEP_TAIL)
             back[target] = s;
+    }
+    for (uint32_t s = 0; s + 1 < body->steps.count; s++) {
+        uint32_t target = step_at(body, s)->target;
+        if (step_at(body, s)->kind == STEP_JUMP && target != NO_STEP && target > s + 1 &&
+            back[s + 1] != NO_STEP && target <= back[s + 1])
+            entry[target] = s;
     }
     uint32_t block = new_block(body, UINT32_MAX, false);
     uint32_t end = (uint32_t)body->steps.count;
