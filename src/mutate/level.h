@@ -39,6 +39,7 @@ struct mutate_candidate { // a place that can have a fault; the set owns the tex
     const char *replacement; // WPFV, WAEP, WVAV: what stands there instead; "" for other types
     uint32_t constraints;    // those that hold here: set of enum model_constraint
     bool macro;              // in the definition of a macro: wherever it is used
+    bool argument;           // in an argument of a macro
     enum mutate_state state;
     size_t same; // of a duplicate: the number of the earlier candidate
 };
@@ -56,7 +57,7 @@ struct mutate_use { // a line whose code comes out of a macro
 struct mutate_set {
     struct arena arena;
     ARRAY(struct mutate_use) uses;
-    ARRAY(struct mutate_candidate) items; // in the order of their places
+    ARRAY(struct mutate_candidate) items; // in the order they were found in
     const struct mutate_level *level;
     void *own; // the level's
 };

@@ -16,7 +16,7 @@
 struct settings {
     const char *output, *level, *adapter, *compiler, *flags;
     struct option_list types;
-    struct option_number seed, least;
+    struct option_number seed, least, every;
     bool json, execute, failures;
 };
 
@@ -31,6 +31,7 @@ static const struct option options[] = {
      FIELD(level)},
     {"adapter", 0, OPTION_TEXT, "COMMAND", "test another tool, by a shell command that runs it",
      FIELD(adapter)},
+    {"every", 0, OPTION_NUMBER, "N", "test it with every Nth program only", FIELD(every)},
     {"execute", 0, OPTION_FLAG, NULL, "run mutants, and compare their checksums", FIELD(execute)},
     {"compiler", 0, OPTION_TEXT, "CC", "compiler for programs; cc if it is not given",
      FIELD(compiler)},
@@ -108,6 +109,7 @@ static struct error *examine(const struct settings *settings, struct buffer *tex
         .flags = settings->flags != NULL ? settings->flags : "-g -O0",
         .execute = settings->execute,
         .seed = settings->seed.given ? settings->seed.value : 1,
+        .every = settings->every.value,
     };
     _cleanup_(examine_results_deinit) struct examine_results results = {0};
     bool wanted[MODEL_KINDS];

@@ -74,6 +74,8 @@ struct error *list_put_json(const struct mutate_candidate *candidate, const stru
         json_add_string(&builder, row, "replacement", candidate->replacement);
     add_constraints(&builder, row, candidate->constraints);
     json_add_bool(&builder, row, "macro", candidate->macro || candidate->state == MUTATE_NO_TEXT);
+    if (candidate->argument)
+        json_add_bool(&builder, row, "argument", true);
     json_add_string(&builder, row, "state", mutate_state_word(candidate->state));
     if (candidate->state == MUTATE_DUPLICATE)
         json_add_string(&builder, row, "same", set->items.items[candidate->same].id);

@@ -242,13 +242,13 @@ struct error *examine_all(const struct examine_options *options, const bool want
     struct examine_results results = {0};
     struct generate_parameters parameters = {0};
     bool begun = false;
-    while (generate_next(&parameters, &begun)) {
-        struct examine_result *result =
-            wanted[parameters.kind] ? ARRAY_ADD(&results.items) : results.items.items;
-        if (wanted[parameters.kind] && result == NULL)
+    for (size_t number = 0; generate_next(&parameters, &begun);) {
+        if (!wanted[parameters.kind] || (options->every > 1 && number++ % options->every != 0))
+            continue;
+        struct examine_result *result = ARRAY_ADD(&results.items);
+        if (result == NULL)
             return examine_results_deinit(&results), error_no_memory();
-        if (wanted[parameters.kind])
-            result->parameters = parameters;
+        result->parameters = parameters;
     }
     size_t size = (results.items.count + 1) * sizeof *results.items.items;
     struct examine_result *shared =

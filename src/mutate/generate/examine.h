@@ -17,6 +17,7 @@ struct examine_options {
     const char *compiler, *flags;      // words for the shell
     bool execute;                      // run the mutants and compare checksums
     uint64_t seed;
+    size_t every; // only every so many programs; 0: all
 };
 
 enum examine_verdict {
@@ -39,7 +40,7 @@ struct examine_results {
     ARRAY(struct examine_result) items;
 };
 
-// Goes through all combinations of parameters whose type `wanted` has, as many at a time as there
+// Goes through the combinations of parameters whose type `wanted` has, as many at a time as there
 // are processors.
 _must_check_ struct error *examine_all(const struct examine_options *options,
                                        const bool wanted[MODEL_KINDS],

@@ -115,6 +115,8 @@ static void change_operator(struct look *look, struct tree_node *argument, unsig
         size_t size;
         struct tree_place last = look_end(look, argument, false);
         const char *text = look_written(look, fault, tree_begin(argument), &last, &size);
+        if (text != NULL && fault->placed != SOURCE_IN_TEXT)
+            fault->written = tree_begin(argument)->written_at;
         if (text != NULL)
             fault->written_detail = look_print(look, "%.*s", (int)(size < 60 ? size : 60), text);
     }

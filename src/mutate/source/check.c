@@ -136,7 +136,7 @@ static struct error *compile_original(struct check *check, const struct source_u
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return error_new("%s: %s does not compile it; the compiler's options follow the file's "
                          "name, CC and CXX name another compiler",
-                         unit->source, unit->command.items[0]);
+                         unit->source, unit->command.items[unit->compiler]);
     struct buffer *slot = ARRAY_ADD(&check->objects);
     if (slot == NULL)
         return error_no_memory();

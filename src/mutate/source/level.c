@@ -17,15 +17,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MOST_UNITS 4 // that a fault in a header is checked in
+
 struct found {
     struct source_fault fault;
-    size_t unit;
+    size_t units[MOST_UNITS], count;
 };
 struct own {
     struct source_units units;
     ARRAY(struct source_faults) faults; // of units
     ARRAY(struct found) found;          // by candidate
-    struct map known;                   // faults, by hash
+    struct map known;                   // faults, by hash: an index of `found`
+    char *path, *real;                  // of the last fault
 };
 
 static void own_free(void *data)
@@ -37,14 +40,28 @@ static void own_free(void *data)
     ARRAY_DEINIT(&own->found);
     source_units_deinit(&own->units);
     map_deinit(&own->known);
+    free(own->path);
+    free(own->real);
     free(own);
+}
+
+// The name that a file has only once. Faults come file by file, so the last one is remembered.
+static const char *real_path(struct own *own, const char *path)
+{
+    if (own->path != NULL && strcmp(own->path, path) == 0)
+        return own->real != NULL ? own->real : path;
+    free(own->path);
+    free(own->real);
+    own->path = strdup(path);
+    own->real = realpath(path, NULL);
+    return own->real != NULL ? own->real : path;
 }
 
 // What a fault changes. Two faults of one type that change the same are one: several units have a
 // header's text, and several uses a macro's.
-static uint64_t hash_fault(const struct source_fault *fault)
+static uint64_t hash_fault(struct own *own, const struct source_fault *fault)
 {
-    uint64_t hash = hash_mix(hash_text(fault->path), fault->kind);
+    uint64_t hash = hash_mix(hash_text(real_path(own, fault->path)), fault->kind);
     for (unsigned i = 0; i < fault->edit_count; i++) {
         hash = hash_mix(hash, hash_text(fault->edits[i].text));
         hash = hash_mix(hash, fault->edits[i].begin);
@@ -62,8 +79,11 @@ static const char *path_from_here(struct mutate_set *set, const struct source_un
 {
     _cleanup_free_ char *here = realpath(".", NULL);
     _cleanup_free_ char *whole = NULL;
-    if (unit->directory == NULL || *path == '\0')
+    if (unit->directory == NULL || *path == '\0') {
+        while (strncmp(path, "./", 2) == 0)
+            path += 2;
         return path;
+    }
     if (*path == '/')
         whole = realpath(path, NULL);
     else if (asprintf(&whole, "%s/%s", unit->directory, path) >= 0) {
@@ -91,12 +111,11 @@ static struct error *add_fault(struct mutate_set *set, size_t unit,
     if (kept == NULL || candidate == NULL)
         return error_no_memory();
     bool macro = fault->placed != SOURCE_IN_TEXT && fault->edit_count > 0;
-    *kept = (struct found){*fault, unit};
-    kept->fault.path = path_from_here(set, compiled, fault->path);
+    *kept = (struct found){*fault, {unit}, 1};
     *candidate = (struct mutate_candidate){
         .kind = fault->kind,
         .function = fault->function,
-        .file = path_from_here(set, compiled, macro ? fault->path : fault->file),
+        .file = macro ? fault->path : path_from_here(set, compiled, fault->file),
         .line = macro ? fault->written.line : fault->at.line,
         .column = macro ? fault->written.column : fault->at.column,
         .end_line = macro ? 0 : fault->end.line,
@@ -106,17 +125,18 @@ static struct error *add_fault(struct mutate_set *set, size_t unit,
         .parameter = fault->parameter,
         .replacement = fault->replacement,
         .macro = fault->placed == SOURCE_IN_MACRO,
+        .argument = fault->placed == SOURCE_IN_ARGUMENT,
         .state = fault->edit_count > 0 ? MUTATE_APPLICABLE : MUTATE_NO_TEXT,
     };
     return NULL;
 }
 
 // Counts how many uses of a macro have each fault.
-static struct error *count_uses(const struct source_faults *faults, struct map *uses,
-                                unsigned *counts)
+static struct error *count_uses(struct own *own, const struct source_faults *faults,
+                                struct map *uses, unsigned *counts)
 {
     for (size_t i = 0; i < faults->items.count; i++) {
-        uint64_t key = hash_fault(&faults->items.items[i]);
+        uint64_t key = hash_fault(own, &faults->items.items[i]);
         uint32_t index = map_find(uses, key);
         if (index == MAP_NONE)
             TRY(map_put(uses, key, index = (uint32_t)i));
@@ -139,13 +159,14 @@ static bool holds_everywhere(const struct source_faults *faults, const struct so
 static struct error *look_at_unit(const struct source_unit *unit, struct source_faults *ret_faults)
 {
     _cleanup_close_ int here = open(".", O_PATH | O_CLOEXEC);
-    _cleanup_free_ char **command = calloc(unit->command.count + 2, sizeof *command);
+    size_t count = unit->command.count - unit->compiler;
+    _cleanup_free_ char **command = calloc(count + 2, sizeof *command);
     if (command == NULL)
         return error_no_memory();
-    memcpy(command, unit->command.items, unit->command.count * sizeof *command);
+    memcpy(command, unit->command.items + unit->compiler, count * sizeof *command);
     // libclang takes its own headers, and C++ by the source's name.
     command[0] = (char *)"clang";
-    command[unit->command.count] = unit->source;
+    command[count] = unit->source;
     if (here < 0 || (unit->directory != NULL && chdir(unit->directory) < 0))
         return error_from_errno(errno, "cannot go to %s", unit->directory);
     struct error *error = source_find(command, ret_faults);
@@ -166,6 +187,21 @@ static struct error *note_use(struct mutate_set *set, size_t unit, const struct 
     return NULL;
 }
 
+static struct error *add_once(struct mutate_set *set, size_t unit, const struct source_fault *fault,
+                              uint64_t key)
+{
+    struct own *own = set->own;
+    uint32_t index = map_find(&own->known, key);
+    if (index == MAP_NONE) {
+        TRY(map_put(&own->known, key, (uint32_t)own->found.count));
+        return add_fault(set, unit, fault);
+    }
+    struct found *found = &own->found.items[index];
+    if (found->count < MOST_UNITS && found->units[found->count - 1] != unit)
+        found->units[found->count++] = unit;
+    return NULL;
+}
+
 static struct error *add_unit(struct mutate_set *set, size_t unit)
 {
     struct own *own = set->own;
@@ -173,21 +209,21 @@ static struct error *add_unit(struct mutate_set *set, size_t unit)
     _cleanup_(map_deinit) struct map uses = {0};
     if (faults == NULL)
         return error_no_memory();
-    TRY(look_at_unit(&own->units.items.items[unit], faults));
+    const struct source_unit *compiled = &own->units.items.items[unit];
+    TRY(look_at_unit(compiled, faults));
     _cleanup_free_ unsigned *counts = calloc(faults->items.count + 1, sizeof *counts);
     if (counts == NULL)
         return error_no_memory();
-    TRY(count_uses(faults, &uses, counts));
+    for (size_t i = 0; i < faults->items.count; i++)
+        faults->items.items[i].path = path_from_here(set, compiled, faults->items.items[i].path);
+    TRY(count_uses(own, faults, &uses, counts));
     for (size_t i = 0; i < faults->items.count; i++) {
         const struct source_fault *fault = &faults->items.items[i];
-        uint64_t key = hash_fault(fault);
-        bool new = false;
         if (fault->placed != SOURCE_IN_TEXT)
             TRY(note_use(set, unit, fault));
+        uint64_t key = hash_fault(own, fault);
         if (holds_everywhere(faults, fault, counts[map_find(&uses, key)]))
-            TRY(map_add(&own->known, key, &new));
-        if (new)
-            TRY(add_fault(set, unit, fault));
+            TRY(add_once(set, unit, fault, key));
     }
     return NULL;
 }
@@ -213,15 +249,32 @@ static struct error *apply(const struct mutate_set *set, size_t number, struct b
     return source_apply(&own->found.items[number].fault, ret_text);
 }
 
+// What makes no difference in one unit may make one in another: the function of a header may not be
+// used in the first.
 static struct error *check(struct mutate_set *set, const bool *wanted)
 {
     const struct own *own = set->own;
-    _cleanup_free_ const struct source_unit **units = calloc(set->items.count + 1, sizeof *units);
-    if (units == NULL)
+    size_t count = set->items.count;
+    _cleanup_free_ const struct source_unit **units = calloc(count + 1, sizeof *units);
+    _cleanup_free_ bool *now = calloc(count + 1, sizeof *now);
+    if (units == NULL || now == NULL)
         return error_no_memory();
-    for (size_t i = 0; i < set->items.count; i++)
-        units[i] = &own->units.items.items[own->found.items[i].unit];
-    return source_check(set, units, wanted);
+    for (size_t round = 0; round < MOST_UNITS; round++) {
+        bool any = false;
+        for (size_t i = 0; i < count; i++) {
+            const struct found *found = &own->found.items[i];
+            struct mutate_candidate *candidate = &set->items.items[i];
+            now[i] = wanted[i] && round < found->count &&
+                     candidate->state == (round == 0 ? MUTATE_APPLICABLE : MUTATE_EQUIVALENT);
+            any |= now[i];
+            if (now[i])
+                candidate->state = MUTATE_APPLICABLE;
+            units[i] = &own->units.items.items[found->units[now[i] ? round : 0]];
+        }
+        if (any)
+            TRY(source_check(set, units, now));
+    }
+    return NULL;
 }
 
 const struct mutate_level mutate_level_source = {"source", false, find, apply, check, own_free};

@@ -4,6 +4,7 @@
 #include "mutate/source/units.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "mutate/source/arguments.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #define LARGEST_DATABASE ((size_t)1 << 30)
 
 static struct error *add_unit(struct source_units *units, const char *directory,
+                              const struct words *launched, size_t launchers,
                               const struct source_arguments *arguments, const char *source)
 {
     struct source_unit *unit = ARRAY_ADD(&units->items);
@@ -24,6 +26,9 @@ static struct error *add_unit(struct source_units *units, const char *directory,
     unit->directory = directory != NULL ? strdup(directory) : NULL;
     if (unit->source == NULL || (directory != NULL && unit->directory == NULL))
         return error_no_memory();
+    unit->compiler = launchers;
+    for (size_t i = 0; i < launchers; i++)
+        TRY(words_add(&unit->command, launched->items[i], strlen(launched->items[i])));
     for (size_t i = 0; i < arguments->options.count; i++)
         TRY(words_add(&unit->command, arguments->options.items[i],
                       strlen(arguments->options.items[i])));
@@ -55,7 +60,7 @@ static struct error *read_operands(char *const *operands, struct source_units *u
         if (access(source, R_OK) < 0)
             return error_from_errno(errno, "cannot read %s", source);
         arguments.options.items[0] = (char *)usual_compiler(source);
-        TRY(add_unit(units, NULL, &arguments, source));
+        TRY(add_unit(units, NULL, NULL, 0, &arguments, source));
     }
     return NULL;
 }
@@ -116,6 +121,20 @@ static struct error *real_path(const char *directory, const char *file, char **r
     return NULL;
 }
 
+// Programs that start the compiler, which is the word behind them.
+static size_t count_launchers(const struct words *words)
+{
+    static const char *const names[] = {"ccache", "sccache", "distcc", "icecc", "gomacc"};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names && count + 1 < words->count; i++)
+        if (strcmp(file_base_name(words->items[count]), names[i]) == 0 &&
+            words->items[count + 1][0] != '-') {
+            count++;
+            i = (size_t)-1;
+        }
+    return count;
+}
+
 struct wanted {
     struct source_arguments extra;
     bool *found; // by source
@@ -150,7 +169,8 @@ static struct error *read_entry(const json_t *entry, struct wanted *wanted,
     TRY(read_words(entry, &words));
     if (!want || words.count == 0)
         return NULL;
-    TRY(source_arguments_parse(words.items[0], words.items + 1, &arguments));
+    size_t launchers = count_launchers(&words);
+    TRY(source_arguments_parse(words.items[launchers], words.items + launchers + 1, &arguments));
     for (size_t i = 1; i < wanted->extra.options.count; i++) {
         char **slot = ARRAY_ADD(&arguments.options);
         if (slot == NULL)
@@ -158,7 +178,8 @@ static struct error *read_entry(const json_t *entry, struct wanted *wanted,
         *slot = wanted->extra.options.items[i];
     }
     return arguments.compiles && arguments.sources.count > 0
-               ? add_unit(units, directory, &arguments, arguments.sources.items[0])
+               ? add_unit(units, directory, &words, launchers, &arguments,
+                          arguments.sources.items[0])
                : NULL;
 }
 

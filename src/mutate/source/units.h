@@ -9,9 +9,12 @@
 #include "mutate/level.h"
 
 struct source_unit {
-    char *directory;      // that it is compiled in; NULL: this one
-    char *source;         // as the command names it
-    struct words command; // the compiler and its options, without the source and what writes files
+    char *directory; // that it is compiled in; NULL: this one
+    char *source;    // as the command names it
+    // What starts the compiler (ccache), the compiler, and its options, without the source and what
+    // writes files.
+    struct words command;
+    size_t compiler; // which word it is
 };
 
 struct source_units {
