@@ -57,7 +57,8 @@ static void other_types(void **state)
     assert_int_equal(counts[MODEL_MIFS].spurious[MATCH_OTHER], 1);
 }
 
-// A copy in another function was inlined there; clones that a compiler names belong to the function.
+// A copy in another function was inlined there; clones that a compiler names belong to the
+// function.
 static void causes(void **state)
 {
     const struct match_fault source[] = {{MODEL_MIA, "A", "f", 1, false},

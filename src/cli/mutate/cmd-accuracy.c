@@ -77,6 +77,12 @@ static struct error *put_text(const struct match_counts counts[MODEL_KINDS],
         TRY(put_row(model_types[kind].field, &counts[kind], text));
     }
     TRY(put_row("all", &all, text));
+    struct match_counts outside = all;
+    outside.reference -= all.omitted[MATCH_MACRO] + all.omitted[MATCH_INLINE];
+    outside.compared -= all.spurious[MATCH_MACRO] + all.spurious[MATCH_INLINE];
+    for (int i = MATCH_OTHER + 1; i < MATCH_CAUSES; i++)
+        outside.omitted[i] = outside.spurious[i] = 0;
+    TRY(put_row("plain", &outside, text));
     TRY(put_causes(&all, text));
     if (reference->placeless + compared->placeless > 0)
         TRY(buffer_printf(text, "\n%zu and %zu faults have no line and are not compared\n",
