@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/remove.h"
+#include "base/stale.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +17,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define PLACE       "/tmp"
+#define PREFIX      "ordeal-generate-"
 #define MOST_FAULTS 64 // of a target
 #define LONGEST     32 // bytes of a checksum's line
 
 struct worker {
     const struct examine_options *options;
-    char directory[64];
+    char directory[128];
 };
 
 // What a tool made of the target: how many faults, and what their mutants print.
@@ -64,7 +67,7 @@ static struct error *compile(const struct worker *worker, const char *source, co
 
 static void execute(const char *program, char line[LONGEST])
 {
-    char command[256];
+    char command[768];
     snprintf(command, sizeof command, "ulimit -c 0; timeout 5 %s 2>/dev/null", program);
     run_line(line, command);
 }
@@ -76,7 +79,7 @@ static struct error *run_candidate(const struct worker *worker, const struct mut
                                    size_t number, char line[LONGEST])
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    char source[128], program[128];
+    char source[192], program[192];
     bool compiled = set->level->compiled;
     snprintf(source, sizeof source, "%s/mutant.c", worker->directory);
     snprintf(program, sizeof program, "%s/mutant", worker->directory);
@@ -164,7 +167,7 @@ static struct error *examine(const struct worker *worker, struct examine_result 
     const struct examine_options *options = worker->options;
     _cleanup_(generate_program_deinit) struct generate_program program = {0};
     _cleanup_free_ struct outcome *tool = calloc(1, sizeof *tool), *oracle = NULL;
-    char source[128], executable[128];
+    char source[192], executable[192];
     bool itself = options->level != NULL && options->level == options->oracle;
     if (tool == NULL || (oracle = calloc(1, sizeof *oracle)) == NULL)
         return error_no_memory();
@@ -215,13 +218,16 @@ static struct error *run_workers(const struct examine_options *options,
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t workers = processors > 0 ? (size_t)processors : 1;
     struct error *error = NULL;
+    stale_each(PLACE, PREFIX, false, remove_stale); // of processes that were killed
     for (size_t i = 0; i < workers; i++) {
         pid_t child = fork();
         if (child < 0)
             return error_from_errno(errno, "cannot start a process");
         if (child > 0)
             continue;
-        struct worker worker = {.options = options, .directory = "/tmp/ordeal-generate-XXXXXX"};
+        struct worker worker = {.options = options};
+        snprintf(worker.directory, sizeof worker.directory, PLACE "/" PREFIX "%s-XXXXXX",
+                 stale_owner());
         if (mkdtemp(worker.directory) == NULL)
             _exit(1);
         work(&worker, results, count, i, workers);

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/remove.h"
+#include "base/stale.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,9 @@
 
 #define LARGEST_OBJECT ((size_t)1 << 30)
 #define CANNOT_MOUNT   125 // exit status
+#define PLACE          "/tmp"
+#define PREFIX         "ordeal-mutate-"
+#define PATH_ROOM      256
 
 struct job {
     pid_t pid; // 0: none
@@ -31,7 +35,7 @@ struct job {
 struct check {
     struct mutate_set *set;
     const struct source_unit *const *units;
-    char directory[64];
+    char directory[PATH_ROOM];
     ARRAY(struct job) jobs;
     struct map originals; // object of a unit, by its address: an index of `objects`
     ARRAY(struct buffer) objects;
@@ -115,16 +119,17 @@ static struct error *start(const struct source_unit *unit, const char *mutant, c
 // ---- originals ----
 
 static void name_of(const struct check *check, const char *what, size_t number, const char *source,
-                    char path[160])
+                    char path[PATH_ROOM])
 {
     const char *end = source != NULL ? strrchr(source, '.') : NULL;
-    snprintf(path, 160, "%s/%s-%zu%.20s", check->directory, what, number, end != NULL ? end : ".o");
+    snprintf(path, PATH_ROOM, "%.200s/%s-%zu%.20s", check->directory, what, number,
+             end != NULL ? end : ".o");
 }
 
 static struct error *compile_original(struct check *check, const struct source_unit *unit)
 {
     uint64_t key = (uintptr_t)unit;
-    char object[160];
+    char object[PATH_ROOM];
     int status = 0;
     pid_t pid = 0;
     if (map_has(&check->originals, key))
@@ -154,7 +159,7 @@ static bool equals(const struct buffer *a, const struct buffer *b)
 static struct error *compare(struct check *check, size_t number)
 {
     struct mutate_candidate *candidate = &check->set->items.items[number];
-    char path[160];
+    char path[PATH_ROOM];
     _cleanup_(buffer_deinit) struct buffer object = {0}, other = {0};
     name_of(check, "object", number, NULL, path);
     TRY(buffer_read_file(path, LARGEST_OBJECT, &object));
@@ -209,7 +214,7 @@ static struct job *free_job(struct check *check)
 static struct error *start_one(struct check *check, size_t number)
 {
     const struct mutate_candidate *candidate = &check->set->items.items[number];
-    char mutant[160], object[160];
+    char mutant[PATH_ROOM], object[PATH_ROOM];
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(compile_original(check, check->units[number]));
     while (free_job(check) == NULL)
@@ -244,7 +249,7 @@ static struct error *check_all(struct check *check, const bool *wanted)
                 error_free(other);
         }
     for (size_t i = 0; i < check->set->items.count && error == NULL; i++) {
-        char path[160];
+        char path[PATH_ROOM];
         name_of(check, "object", i, NULL, path);
         if (wanted[i] && check->set->items.items[i].state == MUTATE_APPLICABLE &&
             access(path, R_OK) == 0)
@@ -258,9 +263,10 @@ struct error *source_check(struct mutate_set *set, const struct source_unit *con
 {
     struct check check = {.set = set, .units = units};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    snprintf(check.directory, sizeof check.directory, "/tmp/ordeal-mutate-XXXXXX");
+    stale_each(PLACE, PREFIX, false, remove_stale); // of processes that were killed
+    snprintf(check.directory, sizeof check.directory, PLACE "/" PREFIX "%s-XXXXXX", stale_owner());
     if (mkdtemp(check.directory) == NULL)
-        return error_from_errno(errno, "cannot make a directory in /tmp");
+        return error_from_errno(errno, "cannot make a directory in " PLACE);
     struct error *error = NULL;
     for (long i = 0; i < (processors > 0 ? processors : 1) && error == NULL; i++)
         if (ARRAY_ADD(&check.jobs) == NULL)
