@@ -58,6 +58,8 @@ struct mutate_set {
     struct arena arena;
     ARRAY(struct mutate_use) uses;
     ARRAY(struct mutate_candidate) items; // in the order they were found in
+    size_t functions,
+        understood; // of a binary: how many there are, and how many were reconstructed
     const struct mutate_level *level;
     void *own; // the level's
 };

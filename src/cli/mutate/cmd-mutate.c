@@ -131,6 +131,9 @@ static struct error *show(const struct settings *settings, const struct mutate_s
         TRY(settings->json ? list_put_json(candidate, set, number, written, text)
                            : list_put_row(candidate, number, text));
     }
+    if (set->understood < set->functions && !settings->json)
+        TRY(buffer_printf(text, "%zu of %zu functions were reconstructed; optimised code is not\n",
+                          set->understood, set->functions));
     for (size_t i = 0; i < set->uses.count && settings->uses && settings->json; i++)
         TRY(list_put_use(&set->uses.items[i], text));
     return NULL;

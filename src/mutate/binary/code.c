@@ -29,11 +29,6 @@ static uint64_t arguments_of(uint64_t pending)
     return reads;
 }
 
-static bool is_call(const struct isa_insn *insn)
-{
-    return insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT;
-}
-
 // Whether something else than the instruction before leads to a block.
 static bool is_jumped_to(const struct flow_image *image, const struct flow_block *block)
 {
@@ -54,7 +49,7 @@ static void find_call_arguments(struct code *code, const struct flow_function *f
         for (uint32_t i = block->first; i < block->first + block->count; i++) {
             struct isa_use *use = &code->uses[i];
             pending &= ~use->reads;
-            if (is_call(&image->insns.items[i])) {
+            if (insn_is_call(&image->insns.items[i])) {
                 use->reads |= arguments_of(pending);
                 use->writes |= CHANGED_BY_CALL;
                 pending = 0;
@@ -77,7 +72,7 @@ static uint64_t result_read(const struct code *code, uint32_t call, uint32_t end
         if ((code->uses[i].reads & result) != 0)
             return code->uses[i].reads & result;
         result &= ~code->uses[i].writes;
-        if (insn->kind == ISA_JUMP || insn->kind == ISA_RET || is_call(insn))
+        if (insn->kind == ISA_JUMP || insn->kind == ISA_RET || insn_is_call(insn))
             return 0;
     }
     return 0;
@@ -97,7 +92,7 @@ static void look_at_function(struct code *code, const struct flow_function *func
             }
         }
         if (insn->kind == ISA_NOTHING && i > function->first_insn && i + 2 < end &&
-            is_call(&insn[-1]) && (insn[1].kind == ISA_LEAVE || insn[1].kind == ISA_POP) &&
+            insn_is_call(&insn[-1]) && (insn[1].kind == ISA_LEAVE || insn[1].kind == ISA_POP) &&
             insn[2].kind == ISA_RET)
             code->marks_jumps = true;
     }

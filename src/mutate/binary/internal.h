@@ -14,6 +14,10 @@
 
 #define NO_STEP UINT32_MAX
 
+#define CALLEE_SAVED  0xf008u // rbx, r12 to r15
+#define NOT_TEMPORARY (ISA_USE_GENERAL(ISA_STACK) | ISA_USE_GENERAL(ISA_FRAME))
+#define RESULT        (ISA_USE_GENERAL(ISA_RETURN) | ISA_USE_VECTOR(0))
+
 // ---- code.c: a module's instructions, with what they read and change ----
 
 struct code {
@@ -25,6 +29,16 @@ struct code {
 };
 _must_check_ struct error *code_open(const struct flow_image *image, struct code *ret_code);
 void code_close(struct code *code);
+
+static inline bool insn_is_call(const struct isa_insn *insn)
+{
+    return insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT;
+}
+static inline bool insn_is_store(const struct isa_insn *insn)
+{
+    return insn->kind == ISA_STORE || insn->kind == ISA_STORE_CONSTANT ||
+           (insn->kind == ISA_SET && (insn->flags & ISA_MEMORY) != 0);
+}
 
 // ---- one function ----
 
@@ -106,6 +120,11 @@ struct body {
 };
 void body_deinit(struct body *body);
 
+// frame.c: the first instruction behind the prologue, or UINT32_MAX if there is no frame pointer;
+// adds parameters to the variables. Then the function's ends, and where clang keeps its result.
+uint32_t frame_begin(struct body *body, uint32_t at, uint32_t end);
+void frame_find_tails(struct body *body);
+void frame_find_result(struct body *body);
 // steps.c: reads a function; false if its variables are not in memory.
 bool body_read(struct body *body, const struct code *code, uint32_t function);
 // locals.c: its variables.

@@ -101,6 +101,8 @@ static struct error *add_file(struct mutate_set *set, const char *path)
     TRY(flow_image_open(file->object, &file->image));
     TRY(binary_find(file->image, &file->faults));
     TRY(elf_object_check(file->object));
+    set->functions += file->faults.functions;
+    set->understood += file->faults.understood;
     for (size_t i = 0; i < file->faults.items.count; i++)
         TRY(add_fault(set, own->files.count - 1, i));
     return NULL;

@@ -46,12 +46,6 @@ struct local *local_of(const struct body *body, const struct isa_insn *insn)
     return is_in_frame(insn) && insn->index == ISA_NONE ? local_at(body, insn->displacement) : NULL;
 }
 
-static bool is_store(const struct isa_insn *insn)
-{
-    return insn->kind == ISA_STORE || insn->kind == ISA_STORE_CONSTANT ||
-           (insn->kind == ISA_SET && (insn->flags & ISA_MEMORY) != 0);
-}
-
 static void settle(struct body *body)
 {
     struct local *items = body->locals.items;
@@ -98,7 +92,7 @@ static void collect(struct body *body)
                                              ? insn->from
                                              : insn->width,
                                 .aggregate = !whole,
-                                .first_store = is_store(insn) && whole ? i : UINT32_MAX,
+                                .first_store = insn_is_store(insn) && whole ? i : UINT32_MAX,
                                 .seen = i,
                                 .last_seen = i};
     }
@@ -165,7 +159,7 @@ static void count_accesses(const struct body *body, struct access *accesses)
             (use_at(body, i)->reads & ~ISA_USE_GENERAL(ISA_FRAME)) != 0) {
             access->stores++;
             access->last_store = i;
-        } else if (plain && !is_store(insn) && use_at(body, i)->computes == ISA_NO_OPERATOR &&
+        } else if (plain && !insn_is_store(insn) && use_at(body, i)->computes == ISA_NO_OPERATOR &&
                    (use_at(body, i)->writes & ~ISA_USE_FLAGS) != 0) {
             note_load(body, access, local, i);
         } else {

@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GUARD         0x28      // where the thread's storage has the stack guard's value
-#define CALLEE_SAVED  (0xf008u) // rbx, r12 to r15
-#define NOT_TEMPORARY (ISA_USE_GENERAL(ISA_STACK) | ISA_USE_GENERAL(ISA_FRAME))
-#define RESULT        (ISA_USE_GENERAL(ISA_RETURN) | ISA_USE_VECTOR(0))
-
 void body_deinit(struct body *body)
 {
     ARRAY_DEINIT(&body->live);
@@ -25,154 +20,6 @@ void body_deinit(struct body *body)
     ARRAY_DEINIT(&body->locals);
     ARRAY_DEINIT(&body->nodes);
     ARRAY_DEINIT(&body->blocks);
-}
-
-static bool is_call(const struct isa_insn *insn)
-{
-    return insn->kind == ISA_CALL || insn->kind == ISA_CALL_INDIRECT;
-}
-
-static bool is_guard(const struct isa_insn *insn)
-{
-    return (insn->flags & ISA_THREAD) != 0 && insn->displacement == GUARD;
-}
-
-static bool is_store(const struct isa_insn *insn)
-{
-    return insn->kind == ISA_STORE || insn->kind == ISA_STORE_CONSTANT ||
-           (insn->kind == ISA_SET && (insn->flags & ISA_MEMORY) != 0);
-}
-
-// ---- beginning and end ----
-
-// The parameters' registers are stored in the frame first.
-static uint32_t find_parameters(struct body *body, uint32_t at, uint32_t end)
-{
-    // rdi rsi rdx rcx r8 r9, rax for variable arguments, vector registers
-    uint64_t passed = ISA_USE_GENERAL(5) | ISA_USE_GENERAL(4) | ISA_USE_GENERAL(1) |
-                      ISA_USE_GENERAL(2) | ISA_USE_GENERAL(8) | ISA_USE_GENERAL(9) |
-                      ISA_USE_GENERAL(0) | 0xffull << 16;
-    uint32_t last = at;
-    for (; at < end; at++) {
-        const struct isa_insn *insn = insn_at(body, at);
-        const struct isa_use *use = use_at(body, at);
-        bool frame = (insn->flags & ISA_MEMORY) != 0 && insn->base == ISA_FRAME;
-        uint64_t reads = use->reads & ~NOT_TEMPORARY;
-        if (insn->kind == ISA_COPY && (reads & passed) != 0) {
-            passed |= use->writes; // a narrow parameter
-        } else if (is_store(insn) || (insn->kind == ISA_OTHER && frame && use->writes == 0)) {
-            if (!frame || (reads & passed) == 0 || (reads & ~passed) != 0)
-                return last;
-            last = at + 1;
-            struct local *local = ARRAY_ADD(&body->locals);
-            if (local == NULL) {
-                body->failed = true;
-                return last;
-            }
-            *local = (struct local){.offset = insn->displacement,
-                                    .width = insn->width,
-                                    .parameter = true,
-                                    .first_store = UINT32_MAX,
-                                    .seen = at};
-        } else if (insn->kind == ISA_TEST && insn->src == ISA_RETURN && insn->dst == ISA_RETURN &&
-                   (passed & 1) != 0 && at + 1 < end && insn[1].kind == ISA_BRANCH) {
-            at++; // variable arguments: vector registers are stored if there are any
-        } else {
-            return last;
-        }
-    }
-    return last;
-}
-
-// The first instruction behind the prologue; UINT32_MAX if there is no frame pointer.
-static uint32_t find_beginning(struct body *body, uint32_t at, uint32_t end)
-{
-    while (at < end && insn_at(body, at)->kind == ISA_NOTHING)
-        at++;
-    const struct isa_insn *insn = insn_at(body, at);
-    if (at + 2 >= end || insn->kind != ISA_PUSH || insn->src != ISA_FRAME ||
-        insn[1].kind != ISA_COPY || insn[1].dst != ISA_FRAME || insn[1].src != ISA_STACK)
-        return UINT32_MAX;
-    for (at += 2; at < end; at++) {
-        insn = insn_at(body, at);
-        bool saves = insn->kind == ISA_PUSH && insn->src < 16 && (CALLEE_SAVED >> insn->src & 1);
-        bool moves = (insn->kind == ISA_ADD || insn->kind == ISA_AND) && insn->dst == ISA_STACK;
-        if (!saves && !moves)
-            break;
-    }
-    at = find_parameters(body, at, end);
-    // mov rax, fs:40; mov [frame], rax; xor eax, eax
-    if (at + 3 < end && is_guard(insn_at(body, at)) && is_store(insn_at(body, at + 1)))
-        at += insn_at(body, at + 2)->kind == ISA_CONSTANT ? 3 : 2;
-    return find_parameters(body, at, end);
-}
-
-static bool is_ending(const struct isa_insn *insn)
-{
-    switch (insn->kind) {
-    case ISA_NOTHING:
-    case ISA_LEAVE:
-    case ISA_POP:
-        return true;
-    case ISA_ADD:
-    case ISA_ADDRESS:
-        return insn->dst == ISA_STACK;
-    case ISA_LOAD: // a register of the caller's
-        return insn->base == ISA_FRAME && insn->dst < 16 && (CALLEE_SAVED >> insn->dst & 1) != 0;
-    default:
-        return false;
-    }
-}
-
-// The check of the stack guard, which ends with a call that does not return.
-static uint32_t skip_guard(const struct body *body, uint32_t at)
-{
-    for (uint32_t i = at; i > body->first && i + 6 > at; i--)
-        if (is_guard(insn_at(body, i - 1)) && is_call(insn_at(body, at - 1)))
-            return i - 1 > body->first && insn_at(body, i - 2)->kind == ISA_LOAD ? i - 2 : i - 1;
-    return at;
-}
-
-static void find_tails(struct body *body)
-{
-    for (uint32_t i = body->first; i < body->end; i++) {
-        if (insn_at(body, i)->kind != ISA_RET)
-            continue;
-        uint32_t at = i;
-        while (at > body->first && is_ending(insn_at(body, at - 1)))
-            at--;
-        while (insn_at(body, at)->kind == ISA_NOTHING)
-            at++; // where a `return` leads to
-        uint32_t guarded = skip_guard(body, at);
-        for (uint32_t j = guarded; j <= i; j++)
-            body->tail.items[j - body->start] = true;
-    }
-}
-
-// clang keeps the value of several `return`s in a variable of its own, which is read at the end.
-// Returns its offset, or 0.
-static int64_t find_result_variable(struct body *body, uint32_t tail)
-{
-    const struct isa_insn *load = tail > body->first ? insn_at(body, tail - 1) : NULL;
-    if (load == NULL || (load->flags & ISA_MEMORY) == 0 || load->base != ISA_FRAME ||
-        load->index != ISA_NONE || (use_at(body, tail - 1)->writes & RESULT) == 0)
-        return 0;
-    unsigned stores = 0;
-    for (uint32_t i = body->first; i < body->end; i++) {
-        const struct isa_insn *insn = insn_at(body, i);
-        if ((insn->flags & ISA_MEMORY) == 0 || insn->base != ISA_FRAME ||
-            insn->displacement != load->displacement || insn == load)
-            continue;
-        if (!is_store(insn) && insn->kind != ISA_OTHER)
-            return 0;
-        const struct isa_insn *next = &insn[1];
-        uint64_t address = flow_address(body->code->image, load);
-        bool leaves = next == load || (next->kind == ISA_JUMP && (uint64_t)next->value == address);
-        if (!leaves && i != body->first)
-            return 0;
-        stores += leaves;
-    }
-    return stores > 1 ? load->displacement : 0;
 }
 
 static uint32_t local_target(const struct body *body, const struct isa_insn *insn)
@@ -219,7 +66,7 @@ static uint64_t decide_result(const struct body *body)
             (!body->tail.items[i + 1 - body->start] && !leads_to_tail(body, insn_at(body, i + 1))))
             continue;
         uint64_t written = use_at(body, i)->writes & RESULT;
-        if (!is_call(insn_at(body, i)))
+        if (!insn_is_call(insn_at(body, i)))
             result = written;
         else
             called |= result_of_call(body, i, ISA_USE_GENERAL(ISA_RETURN));
@@ -305,7 +152,7 @@ static void classify(struct body *body, struct step *step)
             continue;
         real++;
         last = insn;
-        if (is_call(insn) || is_store(insn) || (insn->writes & body->variables) != 0 ||
+        if (insn_is_call(insn) || insn_is_store(insn) || (insn->writes & body->variables) != 0 ||
             ((insn->flags & ISA_MEMORY) != 0 && insn->kind == ISA_OTHER &&
              (use_at(body, i)->writes & ~ISA_USE_FLAGS & ~ISA_USE_X87) == 0))
             step->effect = i;
@@ -324,7 +171,7 @@ static void classify(struct body *body, struct step *step)
     else if (step->effect == UINT32_MAX)
         step->kind = STEP_OTHER;
     else
-        step->kind = is_call(insn_at(body, step->effect)) ? STEP_CALL : STEP_ASSIGN;
+        step->kind = insn_is_call(insn_at(body, step->effect)) ? STEP_CALL : STEP_ASSIGN;
 }
 
 static struct step *add_step(struct body *body, uint32_t first, uint32_t end)
@@ -351,9 +198,9 @@ static void cut(struct body *body)
     bool acts = false; // what was computed so far is more than a value that nobody reads
     for (uint32_t i = body->first; i < body->end; i++) {
         const struct isa_insn *insn = insn_at(body, i);
-        acts |= is_store(insn) || is_call(insn) || (insn->writes & body->variables) != 0 ||
-                insn->kind == ISA_JUMP || insn->kind == ISA_BRANCH ||
-                insn->kind == ISA_JUMP_INDIRECT;
+        acts |= insn_is_store(insn) || insn_is_call(insn) ||
+                (insn->writes & body->variables) != 0 || insn->kind == ISA_JUMP ||
+                insn->kind == ISA_BRANCH || insn->kind == ISA_JUMP_INDIRECT;
         bool tail = body->tail.items[i - body->start];
         bool next_tail = i + 1 < body->end && body->tail.items[i + 1 - body->start];
         bool nop = insn->kind == ISA_NOTHING && i == first;
@@ -398,7 +245,7 @@ static uint32_t reader_of(const struct body *body, uint32_t s)
     uint32_t last = NO_STEP;
     for (uint32_t i = body->steps.items[s].first; i < body->steps.items[s].end; i++) {
         const struct isa_insn *insn = insn_at(body, i);
-        const struct local *local = is_store(insn) ? local_of(body, insn) : NULL;
+        const struct local *local = insn_is_store(insn) ? local_of(body, insn) : NULL;
         if (local == NULL || !local->temporary)
             continue;
         bool read = false;
@@ -406,10 +253,10 @@ static uint32_t reader_of(const struct body *body, uint32_t s)
             const struct isa_insn *other = insn_at(body, j);
             if (local_of(body, other) != local)
                 continue;
-            if (is_store(other) && read)
+            if (insn_is_store(other) && read)
                 break;
             uint32_t to = body->step_of.items[j - body->start];
-            if (is_store(other))
+            if (insn_is_store(other))
                 continue;
             read = true;
             if (!step_tells_cases(body, &body->steps.items[to]) && (last == NO_STEP || to > last))
@@ -579,35 +426,21 @@ bool body_read(struct body *body, const struct code *code, uint32_t function)
     if (range->insn_count < 4 || range->owner != function || range->next_part != FLOW_NONE ||
         !make_room(body, range->insn_count, range->block_count))
         return false;
-    body->first = find_beginning(body, body->start, body->end);
+    body->first = frame_begin(body, body->start, body->end);
     if (body->first == UINT32_MAX || body->first >= body->end)
         return false;
     while (body->end > body->first && (insn_at(body, body->end - 1)->kind == ISA_NOTHING ||
                                        insn_at(body, body->end - 1)->kind == ISA_STOP))
         body->end--; // padding
-    find_tails(body);
+    frame_find_tails(body);
     for (uint32_t i = body->first; i < body->end; i++) {
         uint32_t target = local_target(body, insn_at(body, i));
         if (target != UINT32_MAX)
             body->labelled.items[target - body->start] = true;
     }
-    for (uint32_t i = body->first; i < body->end; i++) {
-        bool begins = body->tail.items[i - body->start] &&
-                      (i == body->first || !body->tail.items[i - 1 - body->start]);
-        if (begins && find_result_variable(body, i) != 0) {
-            body->tail.items[i - 1 - body->start] = true;
-            body->result = insn_at(body, i - 1)->displacement;
-            struct local *local = ARRAY_ADD(&body->locals);
-            if (local == NULL)
-                return body->failed = true, false;
-            *local = (struct local){.offset = insn_at(body, i - 1)->displacement,
-                                    .width = insn_at(body, i - 1)->width,
-                                    .temporary = true,
-                                    .first_store = UINT32_MAX,
-                                    .seen = i - 1};
-            break;
-        }
-    }
+    frame_find_result(body);
+    if (body->failed)
+        return false;
     body->returned = decide_result(body);
     find_live(body);
     find_pushed(body);
