@@ -6,6 +6,7 @@
 #include "mutate/source/check.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/remove.h"
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,12 +120,10 @@ static struct error *start(const struct source_unit *unit, const char *mutant, c
 
 // ---- originals ----
 
-static void name_of(const struct check *check, const char *what, size_t number, const char *source,
+static void name_of(const struct check *check, const char *what, size_t number,
                     char path[PATH_ROOM])
 {
-    const char *end = source != NULL ? strrchr(source, '.') : NULL;
-    snprintf(path, PATH_ROOM, "%.200s/%s-%zu%.20s", check->directory, what, number,
-             end != NULL ? end : ".o");
+    snprintf(path, PATH_ROOM, "%.150s/%s-%zu.o", check->directory, what, number);
 }
 
 static struct error *compile_original(struct check *check, const struct source_unit *unit)
@@ -134,7 +134,7 @@ static struct error *compile_original(struct check *check, const struct source_u
     pid_t pid = 0;
     if (map_has(&check->originals, key))
         return NULL;
-    name_of(check, "original", check->objects.count, NULL, object);
+    name_of(check, "original", check->objects.count, object);
     TRY(start(unit, NULL, NULL, object, &pid));
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
@@ -161,7 +161,7 @@ static struct error *compare(struct check *check, size_t number)
     struct mutate_candidate *candidate = &check->set->items.items[number];
     char path[PATH_ROOM];
     _cleanup_(buffer_deinit) struct buffer object = {0}, other = {0};
-    name_of(check, "object", number, NULL, path);
+    name_of(check, "object", number, path);
     TRY(buffer_read_file(path, LARGEST_OBJECT, &object));
     uint32_t original = map_find(&check->originals, (uintptr_t)check->units[number]);
     if (equals(&object, &check->objects.items[original])) {
@@ -173,7 +173,7 @@ static struct error *compare(struct check *check, size_t number)
     uint32_t earlier = map_find(&check->seen, hash);
     if (earlier == MAP_NONE)
         return map_put(&check->seen, hash, (uint32_t)number);
-    name_of(check, "object", earlier, NULL, path);
+    name_of(check, "object", earlier, path);
     TRY(buffer_read_file(path, LARGEST_OBJECT, &other));
     if (equals(&object, &other)) {
         candidate->state = MUTATE_DUPLICATE;
@@ -220,8 +220,13 @@ static struct error *start_one(struct check *check, size_t number)
     while (free_job(check) == NULL)
         TRY(finish_one(check));
     struct job *job = free_job(check);
-    name_of(check, "mutant", number, candidate->changed, mutant);
-    name_of(check, "object", number, NULL, object);
+    // The object has the source's name: it must be the original's, wherever it is.
+    snprintf(mutant, sizeof mutant, "%.150s/%zu", check->directory, number);
+    if (mkdir(mutant, 0700) < 0 && errno != EEXIST)
+        return error_from_errno(errno, "cannot make %s", mutant);
+    snprintf(mutant, sizeof mutant, "%.150s/%zu/%.80s", check->directory, number,
+             file_base_name(candidate->changed));
+    name_of(check, "object", number, object);
     TRY(check->set->level->apply(check->set, number, &text));
     int file = open(mutant, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0)
@@ -250,7 +255,7 @@ static struct error *check_all(struct check *check, const bool *wanted)
         }
     for (size_t i = 0; i < check->set->items.count && error == NULL; i++) {
         char path[PATH_ROOM];
-        name_of(check, "object", i, NULL, path);
+        name_of(check, "object", i, path);
         if (wanted[i] && check->set->items.items[i].state == MUTATE_APPLICABLE &&
             access(path, R_OK) == 0)
             error = compare(check, i);
