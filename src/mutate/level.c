@@ -13,8 +13,8 @@
 
 const char *mutate_state_word(enum mutate_state state)
 {
-    static const char *const words[MUTATE_STATES] = {"applicable", "no-text", "broken",
-                                                     "equivalent", "duplicate"};
+    static const char *const words[MUTATE_STATES] = {"applicable", "no-text",    "no-room",
+                                                     "broken",     "equivalent", "duplicate"};
     return words[state];
 }
 
@@ -74,6 +74,7 @@ void mutate_set_deinit(struct mutate_set *set)
     if (set->level != NULL && set->own != NULL)
         set->level->free(set->own);
     ARRAY_DEINIT(&set->items);
+    ARRAY_DEINIT(&set->uses);
     arena_deinit(&set->arena);
     *set = (struct mutate_set){0};
 }

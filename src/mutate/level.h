@@ -18,6 +18,7 @@
 enum mutate_state {
     MUTATE_APPLICABLE,
     MUTATE_NO_TEXT,    // nothing that could be changed has this fault alone
+    MUTATE_NO_ROOM,    // the code has no room for it
     MUTATE_BROKEN,     // the changed file does not compile
     MUTATE_EQUIVALENT, // its object code is that of the original
     MUTATE_DUPLICATE,  // its object code is that of an earlier candidate
@@ -48,9 +49,17 @@ struct mutate_request {
     const char *database;  // compile_commands.json; or NULL
 };
 
+struct mutate_use { // a line whose code comes out of a macro
+    const char *file;
+    unsigned line;
+};
+
 struct mutate_set {
     struct arena arena;
+    ARRAY(struct mutate_use) uses;
     ARRAY(struct mutate_candidate) items; // in the order they were found in
+    size_t functions,
+        understood; // of a binary: how many there are, and how many were reconstructed
     const struct mutate_level *level;
     void *own; // the level's
 };

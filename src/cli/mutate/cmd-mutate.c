@@ -23,6 +23,7 @@ struct settings {
     struct option_number jobs, threshold;
     uint64_t timeout_ns;
     bool json, check, unchecked, model, score;
+    bool uses;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
@@ -44,6 +45,9 @@ static const struct option options[] = {
      FIELD(output)},
     {"no-check", 0, OPTION_FLAG, NULL, "write also what does not compile", FIELD(unchecked)},
     {"diff", 0, OPTION_TEXT, "ID|all", "print the change as a unified diff", FIELD(diff)},
+    {"macro-uses", 0, OPTION_FLAG, NULL,
+     "with --json, also list lines whose code comes out of macros, for 'ordeal accuracy'",
+     FIELD(uses)},
     {"json", 0, OPTION_FLAG, NULL, "print as JSON, one line for each", FIELD(json)},
     {"score", 0, OPTION_FLAG, NULL, "run the command behind -- against each: which does it notice?",
      FIELD(score)},
@@ -104,6 +108,10 @@ static struct error *write_mutant(const struct settings *settings, const struct 
                  file_base_name(set->items.items[index].changed)) < 0)
         return path = NULL, error_no_memory();
     TRY(file_replace(path, &text));
+    struct stat original;
+    if (set->level->compiled && stat(set->items.items[index].changed, &original) == 0 &&
+        chmod(path, original.st_mode & 0777) < 0)
+        return error_from_errno(errno, "cannot make %s a program", path);
     *ret_path = TAKE(path);
     return NULL;
 }
@@ -123,6 +131,11 @@ static struct error *show(const struct settings *settings, const struct mutate_s
         TRY(settings->json ? list_put_json(candidate, set, number, written, text)
                            : list_put_row(candidate, number, text));
     }
+    if (set->understood < set->functions && !settings->json)
+        TRY(buffer_printf(text, "%zu of %zu functions were reconstructed; optimised code is not\n",
+                          set->understood, set->functions));
+    for (size_t i = 0; i < set->uses.count && settings->uses && settings->json; i++)
+        TRY(list_put_use(&set->uses.items[i], text));
     return NULL;
 }
 
@@ -136,7 +149,7 @@ static struct error *show_diffs(const struct settings *settings, const struct mu
         if (!wanted[i] || (!all && strcmp(settings->diff, candidate->id) != 0))
             continue;
         found = true;
-        if (candidate->state == MUTATE_NO_TEXT) {
+        if (candidate->state == MUTATE_NO_TEXT || candidate->state == MUTATE_NO_ROOM) {
             if (!all)
                 return error_new("%s is in a macro and cannot be written alone", candidate->id);
             continue;

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "mutate/binary/level.h"
 #ifdef ORDEAL_SOURCE_FAULTS
 #include "mutate/source/level.h"
 #endif
@@ -14,6 +15,7 @@ static const struct mutate_level *const levels[] = {
 #ifdef ORDEAL_SOURCE_FAULTS
     &mutate_level_source,
 #endif
+    &mutate_level_binary,
     NULL,
 };
 

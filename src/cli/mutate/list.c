@@ -13,6 +13,7 @@ static const char *remark_of(const struct mutate_candidate *candidate)
     static const char *const remarks[MUTATE_STATES] = {
         [MUTATE_APPLICABLE] = "",
         [MUTATE_NO_TEXT] = "  (in a macro)",
+        [MUTATE_NO_ROOM] = "  (no room in the code)",
         [MUTATE_BROKEN] = "  (does not compile)",
         [MUTATE_EQUIVALENT] = "  (equivalent)",
         [MUTATE_DUPLICATE] = "  (duplicate)",
@@ -26,7 +27,12 @@ struct error *list_put_row(const struct mutate_candidate *candidate, size_t numb
     _cleanup_(buffer_deinit) struct buffer place = {0}, detail = {0};
     TRY(text_put(&place, candidate->file, strlen(candidate->file), 0));
     if (candidate->line != 0)
-        TRY(buffer_printf(&place, ":%u:%u", candidate->line, candidate->column));
+        TRY(buffer_printf(&place, ":%u", candidate->line));
+    if (candidate->column != 0)
+        TRY(buffer_printf(&place, ":%u", candidate->column));
+    if (candidate->address != 0)
+        TRY(buffer_printf(&place, "%s0x%llx", place.size > 0 ? " " : "",
+                          (unsigned long long)candidate->address));
     TRY(text_put(&detail, candidate->detail, strlen(candidate->detail), 0));
     return buffer_printf(text, "%7zu  %-22s  %-28s  %-16s  %s%s\n", number,
                          model_types[candidate->kind].name, place.data != NULL ? place.data : "",
@@ -75,6 +81,20 @@ struct error *list_put_json(const struct mutate_candidate *candidate, const stru
         json_add_string(&builder, row, "same", set->items.items[candidate->same].id);
     if (mutant != NULL)
         json_add_string(&builder, row, "mutant", mutant);
+    TRY(json_write_line(&builder, row, &line));
+    return buffer_append(text, line.data, line.size);
+}
+
+struct error *list_put_use(const struct mutate_use *use, struct buffer *text)
+{
+    struct json_builder builder = {0};
+    _cleanup_(json_release) json_t *row = json_object();
+    _cleanup_(buffer_deinit) struct buffer line = {0};
+    if (row == NULL)
+        return error_no_memory();
+    json_add_bool(&builder, row, "macro_use", true);
+    json_add_string(&builder, row, "file", use->file);
+    json_add_integer(&builder, row, "line", use->line);
     TRY(json_write_line(&builder, row, &line));
     return buffer_append(text, line.data, line.size);
 }

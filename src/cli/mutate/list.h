@@ -17,4 +17,7 @@ _must_check_ struct error *list_put_json(const struct mutate_candidate *candidat
 // The fault model.
 _must_check_ struct error *list_put_types(bool json, struct buffer *text);
 
+// A line whose code comes out of a macro, as JSON.
+_must_check_ struct error *list_put_use(const struct mutate_use *use, struct buffer *text);
+
 #endif

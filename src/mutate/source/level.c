@@ -175,6 +175,18 @@ static struct error *look_at_unit(const struct source_unit *unit, struct source_
     return error;
 }
 
+// Notes that a line has code of a macro, also if the macro's fault is none.
+static struct error *note_use(struct mutate_set *set, size_t unit, const struct source_fault *fault)
+{
+    const struct own *own = set->own;
+    struct mutate_use *use = ARRAY_ADD(&set->uses);
+    if (use == NULL)
+        return error_no_memory();
+    use->file = path_from_here(set, &own->units.items.items[unit], fault->file);
+    use->line = fault->at.line;
+    return NULL;
+}
+
 static struct error *add_once(struct mutate_set *set, size_t unit, const struct source_fault *fault,
                               uint64_t key)
 {
@@ -207,6 +219,8 @@ static struct error *add_unit(struct mutate_set *set, size_t unit)
     TRY(count_uses(own, faults, &uses, counts));
     for (size_t i = 0; i < faults->items.count; i++) {
         const struct source_fault *fault = &faults->items.items[i];
+        if (fault->placed != SOURCE_IN_TEXT)
+            TRY(note_use(set, unit, fault));
         uint64_t key = hash_fault(own, fault);
         if (holds_everywhere(faults, fault, counts[map_find(&uses, key)]))
             TRY(add_once(set, unit, fault, key));

@@ -222,8 +222,8 @@ static void look_at_declaration(struct look *look, struct tree_node *statement,
 
 // ---- parts of an algorithm ----
 
-// The part that begins with a statement has as many statements as its place in the block says, so
-// that all lengths occur.
+// The part that begins with a statement has as many statements as its place among those of its kind
+// says, so that all lengths occur. Other levels see these statements, too, but no declarations.
 static void leave_out_part(struct look *look, struct tree_node *compound, struct tree_node *first,
                            unsigned run, unsigned number)
 {
@@ -258,7 +258,7 @@ static bool is_part(struct look *look, struct tree_node *compound, struct tree_n
 static void look_for_parts(struct look *look, struct tree_node *compound)
 {
     unsigned number = 0;
-    for (struct tree_node *child = compound->first; child != NULL; child = child->next, number++) {
+    for (struct tree_node *child = compound->first; child != NULL; child = child->next) {
         unsigned run = 0;
         for (struct tree_node *at = child;
              at != NULL && run < MODEL_MOST_STATEMENTS && is_part(look, compound, at);
@@ -266,6 +266,7 @@ static void look_for_parts(struct look *look, struct tree_node *compound)
             run++;
         if (run >= MODEL_LEAST_STATEMENTS)
             leave_out_part(look, compound, child, run, number);
+        number = run > 0 ? number + 1 : 0;
     }
 }
 

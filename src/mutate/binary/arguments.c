@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Faults of arguments: another variable (WPFV), another operator (WAEP). An argument is followed
+// back from its register to the instruction that made its value.
+#include "mutate/binary/internal.h"
+
+#include "base/cleanup.h"
+#include "base/map.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REX_PREFIX 0x40
+
+static const uint8_t general[] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
+#define VECTORS 8
+
+struct argument {
+    const struct step *step;
+    uint32_t call, value; // instructions; `value` makes it
+    uint64_t place;       // where it leaves its value
+    unsigned number;      // from 1
+};
+
+// ---- where a value comes from ----
+
+static uint32_t definition(const struct body *body, uint32_t first, uint32_t before, uint64_t place)
+{
+    for (uint32_t i = before; i-- > first;)
+        if ((use_at(body, i)->writes & place) != 0)
+            return i;
+    return UINT32_MAX;
+}
+
+// Follows copies and conversions back.
+static bool follow(const struct body *body, struct argument *argument, uint64_t place)
+{
+    uint32_t at = definition(body, argument->step->first, argument->call, place);
+    for (int i = 0; i < 8 && at != UINT32_MAX; i++) {
+        const struct isa_insn *insn = insn_at(body, at);
+        uint64_t read = use_at(body, at)->reads & ~ISA_USE_GENERAL(ISA_FRAME);
+        bool moves = insn->kind == ISA_COPY ||
+                     (insn->kind == ISA_OTHER && (insn->flags & ISA_MEMORY) == 0 &&
+                      use_at(body, at)->computes == ISA_NO_OPERATOR &&
+                      (use_at(body, at)->writes >> 16 & 0xffff) != 0); // movq, cvtss2sd
+        argument->value = at;
+        argument->place = place;
+        if (!moves || read == 0 || (read & (read - 1)) != 0)
+            return true;
+        place = read;
+        at = definition(body, argument->step->first, at, place);
+    }
+    return at != UINT32_MAX;
+}
+
+static const char *print_name(struct finding *finding, int64_t offset)
+{
+    char text[32];
+    int size = snprintf(text, sizeof text, "frame%+" PRId64, offset);
+    const char *copy = arena_copy(&finding->out->arena, text, (size_t)size);
+    finding->body.failed |= copy == NULL;
+    return copy != NULL ? copy : "";
+}
+
+// ---- another variable ----
+
+// The variable of the same size that was first used last before the call.
+static const struct local *find_other(const struct body *body, const struct local *local,
+                                      uint32_t call)
+{
+    const struct local *best = NULL;
+    for (size_t i = 0; i < body->locals.count; i++) {
+        const struct local *other = &body->locals.items[i];
+        if (other != local && other->seen < call && other->width == local->width &&
+            !other->temporary && !other->aggregate &&
+            (local->width != 8 || other->alike == local->alike) &&
+            (best == NULL || other->seen > best->seen))
+            best = other;
+    }
+    return best;
+}
+
+static bool change_variable(struct finding *finding, const struct argument *argument)
+{
+    const struct body *body = &finding->body;
+    const struct isa_insn *load = insn_at(body, argument->value);
+    const struct isa_use *use = use_at(body, argument->value);
+    const struct local *local = local_of(body, load);
+    bool loads =
+        load->kind == ISA_LOAD || (load->kind == ISA_OTHER && use->computes == ISA_NO_OPERATOR);
+    if (!loads || local == NULL || local->temporary || local->aggregate || local->width > 8)
+        return false;
+    const struct local *other = find_other(body, local, argument->call);
+    struct binary_fault *fault =
+        other != NULL ? finding_add(finding, MODEL_WPFV, argument->value) : NULL;
+    if (fault == NULL)
+        return true;
+    fault->parameter = argument->number;
+    fault->replacement = print_name(finding, other->offset);
+    fault->detail = print_name(finding, local->offset);
+    int32_t offset = (int32_t)other->offset;
+    if (use->displacement_size == 4 || (offset >= INT8_MIN && offset <= INT8_MAX))
+        patch_bytes(finding, fault, argument->value, use->displacement, &offset,
+                    use->displacement_size);
+    return true;
+}
+
+// ---- another operator ----
+
+struct change { // of an instruction's bytes
+    unsigned char bytes[BINARY_PATCH];
+    size_t size;
+};
+
+static bool is_swapped(unsigned char opcode, unsigned char *ret_opcode)
+{
+    // add, sub: register to operand, operand to register, number to rax
+    static const unsigned char pairs[][2] = {{0x01, 0x29}, {0x03, 0x2b}, {0x05, 0x2d},
+                                             {0x29, 0x01}, {0x2b, 0x03}, {0x2d, 0x05}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i][0] == opcode) {
+            *ret_opcode = pairs[i][1];
+            return true;
+        }
+    return false;
+}
+
+// Where the opcode begins, behind prefixes.
+static size_t opcode_at(const unsigned char *bytes, size_t size)
+{
+    size_t at = 0;
+    while (at < size && (bytes[at] == 0xf2 || bytes[at] == 0xf3 || bytes[at] == 0x66))
+        at++;
+    return at + (at < size && (bytes[at] & 0xf0) == REX_PREFIX);
+}
+
+static bool change_sum(struct change *change, size_t at)
+{
+    unsigned char *bytes = change->bytes;
+    if (is_swapped(bytes[at], &bytes[at]))
+        return true;
+    if (bytes[at] != 0x81 && bytes[at] != 0x83)
+        return false;
+    bytes[at + 1] ^= (unsigned char)((bytes[at + 1] ^ (bytes[at + 1] ^ 5 << 3)) & 5 << 3);
+    return true;
+}
+
+static bool change_product(struct change *change, size_t at)
+{
+    unsigned char *bytes = change->bytes;
+    if (bytes[at] == 0x0f && bytes[at + 1] == 0xaf) { // imul to, operand
+        memmove(bytes + at, bytes + at + 1, change->size - at - 1);
+        bytes[at] = 0x03;
+        bytes[change->size - 1] = 0x90;
+        return true;
+    }
+    unsigned char modrm = bytes[at + 1];
+    bool same = modrm >> 6 == 3 && (modrm & 7) == (modrm >> 3 & 7) &&
+                (at == 0 || (bytes[at - 1] & 5) == 0 || (bytes[at - 1] & 5) == 5);
+    if ((bytes[at] != 0x69 && bytes[at] != 0x6b) || !same)
+        return false;
+    bytes[at] = bytes[at] == 0x69 ? 0x81 : 0x83; // add to, number
+    bytes[at + 1] = (unsigned char)(0xc0 | (modrm & 7));
+    if (at > 0 && (bytes[at - 1] & 0xf0) == REX_PREFIX)
+        bytes[at - 1] &= (unsigned char)~4u;
+    return true;
+}
+
+static bool change_quotient(const struct argument *argument, struct change *change, size_t at)
+{
+    if (change->bytes[at] != 0xf7 || argument->place != ISA_USE_GENERAL(ISA_RETURN))
+        return false;
+    change->bytes[at] = 0x03; // add rax, operand
+    change->bytes[at + 1] &= 0xc7;
+    return true;
+}
+
+static bool change_float(enum isa_operator sign, struct change *change, size_t at)
+{
+    if (change->bytes[at] != 0x0f)
+        return false;
+    change->bytes[at + 1] = sign == ISA_FLOAT_PLUS ? 0x5c : 0x58;
+    return true;
+}
+
+// lea to, [register + number]
+static bool change_address(const struct isa_use *use, const struct isa_insn *insn,
+                           struct change *change)
+{
+    if (insn->index != ISA_NONE || insn->base >= ISA_REGISTERS || insn->displacement == INT8_MIN ||
+        use->displacement_size == 0)
+        return false;
+    int32_t number = (int32_t)-insn->displacement;
+    memcpy(change->bytes + use->displacement, &number, use->displacement_size);
+    return true;
+}
+
+// Whether a sum of 8 bytes is an address: then it is no arithmetic.
+static bool is_address(const struct body *body, const struct argument *argument)
+{
+    const struct isa_insn *insn = insn_at(body, argument->value);
+    if (insn->width != 8)
+        return false;
+    for (uint32_t i = argument->value; i-- > argument->step->first && i + 8 > argument->value;) {
+        const struct isa_insn *other = insn_at(body, i);
+        const struct local *local = local_of(body, other);
+        if ((local != NULL && local->pointer) || other->kind == ISA_SHIFT_LEFT ||
+            (other->kind == ISA_COPY && (other->flags & ISA_SIGNED) != 0) ||
+            (other->kind == ISA_ADDRESS && other->index != ISA_NONE) ||
+            (other->kind == ISA_LOAD && other->base != ISA_FRAME))
+            return true;
+    }
+    return false;
+}
+
+static void change_operator(struct finding *finding, const struct argument *argument)
+{
+    const struct body *body = &finding->body;
+    const struct isa_insn *insn = insn_at(body, argument->value);
+    const struct isa_use *use = use_at(body, argument->value);
+    const unsigned char *bytes = finding_bytes(finding, argument->value);
+    bool sum = insn->kind == ISA_ADDRESS && insn->base < ISA_REGISTERS && insn->base != ISA_FRAME &&
+               insn->base != ISA_STACK;
+    if (bytes == NULL || (use->computes == ISA_NO_OPERATOR && !sum) || is_address(body, argument) ||
+        insn->dst == ISA_STACK || (insn->kind == ISA_ADD && insn->src == insn->dst))
+        return;
+    struct change change = {.size = insn->length};
+    memcpy(change.bytes, bytes, insn->length);
+    size_t at = opcode_at(bytes, insn->length);
+    bool fits = false;
+    if (sum)
+        fits = change_address(use, insn, &change);
+    else if (use->computes == ISA_PLUS || use->computes == ISA_MINUS)
+        fits = change_sum(&change, at);
+    else if (use->computes == ISA_TIMES)
+        fits = change_product(&change, at);
+    else if (use->computes == ISA_DIVIDED)
+        fits = change_quotient(argument, &change, at);
+    else
+        fits = change_float((enum isa_operator)use->computes, &change, at);
+    struct binary_fault *fault = finding_add(finding, MODEL_WAEP, argument->value);
+    if (fault == NULL)
+        return;
+    fault->parameter = argument->number;
+    fault->replacement =
+        use->computes == ISA_PLUS || use->computes == ISA_FLOAT_PLUS || sum ? "-" : "+";
+    if (fits)
+        patch_bytes(finding, fault, argument->value, 0, change.bytes, change.size);
+}
+
+// ---- calls ----
+
+static void look_at_argument(struct finding *finding, struct argument *argument, uint64_t place)
+{
+    if (follow(&finding->body, argument, place) && !change_variable(finding, argument))
+        change_operator(finding, argument);
+}
+
+static void look_at_call(struct finding *finding, const struct step *step, uint32_t call)
+{
+    uint64_t reads = use_at(&finding->body, call)->reads;
+    for (unsigned i = 0; i < sizeof general && (reads & ISA_USE_GENERAL(general[i])) != 0; i++)
+        look_at_argument(finding, &(struct argument){.step = step, .call = call, .number = i + 1},
+                         ISA_USE_GENERAL(general[i]));
+    for (unsigned i = 0; i < VECTORS && (reads & ISA_USE_VECTOR(i)) != 0; i++)
+        look_at_argument(finding, &(struct argument){.step = step, .call = call, .number = i + 1},
+                         ISA_USE_VECTOR(i));
+}
+
+// What is handed to the same function as the same argument has the same type.
+static struct error *unite_arguments(struct finding *finding, struct map *known,
+                                     const struct step *step, uint32_t call)
+{
+    struct body *body = &finding->body;
+    const struct isa_insn *insn = insn_at(body, call);
+    uint64_t reads = use_at(body, call)->reads;
+    if (insn->kind != ISA_CALL)
+        return NULL;
+    for (unsigned i = 0; i < sizeof general && (reads & ISA_USE_GENERAL(general[i])) != 0; i++) {
+        struct argument argument = {.step = step, .call = call};
+        if (!follow(body, &argument, ISA_USE_GENERAL(general[i])))
+            continue;
+        const struct isa_insn *load = insn_at(body, argument.value);
+        const struct local *local = load->kind == ISA_LOAD ? local_of(body, load) : NULL;
+        if (local == NULL)
+            continue;
+        uint64_t key = (uint64_t)insn->value << 3 | i;
+        uint32_t other = map_find(known, key);
+        if (other != MAP_NONE && body->locals.items[other].width == local->width)
+            locals_unite(body, &body->locals.items[other], local);
+        else if (other == MAP_NONE)
+            TRY(map_put(known, key, (uint32_t)(local - body->locals.items)));
+    }
+    return NULL;
+}
+
+static bool is_call(const struct body *body, uint32_t insn)
+{
+    uint8_t kind = insn_at(body, insn)->kind;
+    return kind == ISA_CALL || kind == ISA_CALL_INDIRECT;
+}
+
+void find_arguments(struct finding *finding)
+{
+    const struct body *body = &finding->body;
+    _cleanup_(map_deinit) struct map known = {0};
+    struct error *error = NULL;
+    for (size_t s = 0; s < body->steps.count && error == NULL; s++) {
+        const struct step *step = &body->steps.items[s];
+        for (uint32_t i = step->first; i < step->end && error == NULL; i++)
+            if (step->kind != STEP_TAIL && is_call(body, i))
+                error = unite_arguments(finding, &known, step, i);
+    }
+    finding->body.failed |= error != NULL;
+    error_free(error);
+    for (size_t s = 0; s < body->steps.count; s++) {
+        const struct step *step = &body->steps.items[s];
+        for (uint32_t i = step->first; i < step->end && step->kind != STEP_TAIL; i++)
+            if (is_call(body, i))
+                look_at_call(finding, step, i);
+    }
+}
