@@ -232,8 +232,10 @@ static struct error *put_at_start(const struct surroundings *surroundings,
         return value == 0 || !tracer_read_text(task, value, text, sizeof text)
                    ? buffer_printf(piece, "unreadable")
                    : put_quoted(text, piece);
-    case CALL_ARG_NUMBER:
+    case CALL_ARG_INT:
     case CALL_ARG_PROCESS:
+        return buffer_printf(piece, "%d", (int)value);
+    case CALL_ARG_NUMBER:
         return buffer_printf(piece, "%" PRId64, call->i386 ? (int32_t)value : (int64_t)value);
     case CALL_ARG_UNSIGNED:
         return buffer_printf(piece, "%" PRIu64, value);

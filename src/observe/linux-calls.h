@@ -59,7 +59,8 @@ enum call_argument {
     CALL_ARG_DIRECTORY = 'd', // a descriptor that the path behind it starts from
     CALL_ARG_PATH = 'p',
     CALL_ARG_TEXT = 's',
-    CALL_ARG_NUMBER = 'n',
+    CALL_ARG_INT = 'i',    // 32 bits
+    CALL_ARG_NUMBER = 'n', // 64 bits
     CALL_ARG_UNSIGNED = 'u',
     CALL_ARG_SIZE = 'z', // not shown: the result says how much of it was done
     CALL_ARG_FLAGS = 'x',
