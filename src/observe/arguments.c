@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows arguments: paths, flags and numbers as they are when the call begins, data as hashes of what
-// the result says was transferred. Pointers are never shown.
+// Shows arguments: paths, flags and numbers as they are when the call begins, data as hashes of
+// what the result says was transferred. Pointers are never shown.
 #include "observe/arguments.h"
 
 #include "base/cleanup.h"

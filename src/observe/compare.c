@@ -37,8 +37,7 @@ static bool alike(const struct trace_line *a, const struct trace_line *b)
 {
     return strcmp(a->call, b->call) == 0 &&
            (a->argument_count == 0 || b->argument_count == 0 ||
-            strcmp(a->call, TRACE_EXITED) == 0 ||
-            strcmp(a->arguments[0], b->arguments[0]) == 0);
+            strcmp(a->call, TRACE_EXITED) == 0 || strcmp(a->arguments[0], b->arguments[0]) == 0);
 }
 
 struct lines {
@@ -181,7 +180,8 @@ struct error *trace_compare(const struct trace *first, const struct trace *secon
     _cleanup_(trace_differences_deinit) struct trace_differences differences = {0};
     size_t i = 0, j = 0;
     while (i < first->processes.count || j < second->processes.count) {
-        const struct trace_process *a = i < first->processes.count ? &first->processes.items[i] : NULL;
+        const struct trace_process *a =
+            i < first->processes.count ? &first->processes.items[i] : NULL;
         const struct trace_process *b =
             j < second->processes.count ? &second->processes.items[j] : NULL;
         int order = a == NULL ? 1 : b == NULL ? -1 : trace_name_compare(a->name, b->name);

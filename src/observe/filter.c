@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define X32_BIT 0x40000000u
+#define X32_BIT     0x40000000u
 #define ARGUMENT(n) ((uint32_t)(offsetof(struct seccomp_data, args) + 8u * (n))) // lower half
 
 static struct error *emit(struct filter *filter, uint16_t code, uint8_t jt, uint8_t jf, uint32_t k)
@@ -64,8 +64,9 @@ static struct error *if_shared(struct filter *filter)
 
 static struct error *if_locks(struct filter *filter)
 {
-    static const uint32_t commands[] = {F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE,
-                                        13, 14}; // F_SETLK64 and F_SETLKW64 of i386
+    static const uint32_t commands[] = {
+        F_SETLK,    F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW,
+        F_SETLEASE, 13,       14}; // F_SETLK64 and F_SETLKW64 of i386
     TRY(load(filter, ARGUMENT(1)));
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         TRY(emit(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, commands[i]));

@@ -61,16 +61,26 @@ const struct linux_call *linux_call_by_number(int number, bool i386)
 const struct linux_call *linux_call_of_socketcall(unsigned number)
 {
     static const char *const names[] = {
-        [SYS_SOCKET] = "socket",           [SYS_BIND] = "bind",
-        [SYS_CONNECT] = "connect",         [SYS_LISTEN] = "listen",
-        [SYS_ACCEPT] = "accept",           [SYS_GETSOCKNAME] = "getsockname",
-        [SYS_GETPEERNAME] = "getpeername", [SYS_SOCKETPAIR] = "socketpair",
-        [SYS_SEND] = "sendto",             [SYS_RECV] = "recvfrom",
-        [SYS_SENDTO] = "sendto",           [SYS_RECVFROM] = "recvfrom",
-        [SYS_SHUTDOWN] = "shutdown",       [SYS_SETSOCKOPT] = "setsockopt",
-        [SYS_GETSOCKOPT] = "getsockopt",   [SYS_SENDMSG] = "sendmsg",
-        [SYS_RECVMSG] = "recvmsg",         [SYS_ACCEPT4] = "accept4",
-        [SYS_RECVMMSG] = "recvmmsg",       [SYS_SENDMMSG] = "sendmmsg",
+        [SYS_SOCKET] = "socket",
+        [SYS_BIND] = "bind",
+        [SYS_CONNECT] = "connect",
+        [SYS_LISTEN] = "listen",
+        [SYS_ACCEPT] = "accept",
+        [SYS_GETSOCKNAME] = "getsockname",
+        [SYS_GETPEERNAME] = "getpeername",
+        [SYS_SOCKETPAIR] = "socketpair",
+        [SYS_SEND] = "sendto",
+        [SYS_RECV] = "recvfrom",
+        [SYS_SENDTO] = "sendto",
+        [SYS_RECVFROM] = "recvfrom",
+        [SYS_SHUTDOWN] = "shutdown",
+        [SYS_SETSOCKOPT] = "setsockopt",
+        [SYS_GETSOCKOPT] = "getsockopt",
+        [SYS_SENDMSG] = "sendmsg",
+        [SYS_RECVMSG] = "recvmsg",
+        [SYS_ACCEPT4] = "accept4",
+        [SYS_RECVMMSG] = "recvmmsg",
+        [SYS_SENDMMSG] = "sendmmsg",
     };
     if (number >= sizeof names / sizeof *names || names[number] == NULL)
         return NULL;
@@ -79,9 +89,9 @@ const struct linux_call *linux_call_of_socketcall(unsigned number)
 
 bool ioctl_only_asks(unsigned request)
 {
-    static const unsigned asks[] = {TCGETS,   TCGETA,  TIOCGWINSZ, TIOCGPGRP, TIOCGSID,
-                                    FIONREAD, TIOCOUTQ,  FIOCLEX, FIONCLEX,   FIONBIO,   FIOASYNC,
-                                    FIOQSIZE, TIOCGETD,  TIOCMGET, TIOCGPTN,  TIOCGDEV,  TIOCGEXCL};
+    static const unsigned asks[] = {TCGETS,   TCGETA,   TIOCGWINSZ, TIOCGPGRP, TIOCGSID, FIONREAD,
+                                    TIOCOUTQ, FIOCLEX,  FIONCLEX,   FIONBIO,   FIOASYNC, FIOQSIZE,
+                                    TIOCGETD, TIOCMGET, TIOCGPTN,   TIOCGDEV,  TIOCGEXCL};
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
         if (asks[i] == request)
             return true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of all system calls: which of them other processes can notice, and what their arguments
-// are. A call is visible if it can change what system calls of unrelated processes return; processes
-// are related if one tracer watches them. Calls that fail are never visible: they changed nothing.
+// are. A call is visible if it can change what system calls of unrelated processes return;
+// processes are related if one tracer watches them. Calls that fail are never visible: they changed
+// nothing.
 #ifndef ORDEAL_OBSERVE_LINUX_CALLS_H
 #define ORDEAL_OBSERVE_LINUX_CALLS_H
 
@@ -66,19 +67,19 @@ enum call_argument {
     CALL_ARG_FLAGS = 'x',
     CALL_ARG_MODE = 'o',
     CALL_ARG_OPEN_FLAGS = 'e',
-    CALL_ARG_OPEN_HOW = 'H',   // struct open_how
-    CALL_ARG_BYTES = 'b',      // bytes that are given, as many as the next argument says
-    CALL_ARG_WRITTEN = 'w',    // bytes that are written, as many as the result says
-    CALL_ARG_WRITTEN_V = 'v',  // the same in a vector of buffers
-    CALL_ARG_MESSAGE = 'm',    // struct msghdr to send
-    CALL_ARG_MESSAGES = 'M',   // several of them
-    CALL_ARG_READ = 'r',       // bytes that were read, as many as the result says
-    CALL_ARG_READ_V = 'V',     // the same in a vector of buffers
-    CALL_ARG_RECEIVED = 'g',   // struct msghdr received
-    CALL_ARG_ADDRESS = 'a',    // of a socket; its size is the next argument
-    CALL_ARG_TIMESPECS = 't',  // two of them, or NULL
-    CALL_ARG_TIMEVALS = 'T',   // likewise
-    CALL_ARG_UTIMBUF = 'U',    // likewise
+    CALL_ARG_OPEN_HOW = 'H',  // struct open_how
+    CALL_ARG_BYTES = 'b',     // bytes that are given, as many as the next argument says
+    CALL_ARG_WRITTEN = 'w',   // bytes that are written, as many as the result says
+    CALL_ARG_WRITTEN_V = 'v', // the same in a vector of buffers
+    CALL_ARG_MESSAGE = 'm',   // struct msghdr to send
+    CALL_ARG_MESSAGES = 'M',  // several of them
+    CALL_ARG_READ = 'r',      // bytes that were read, as many as the result says
+    CALL_ARG_READ_V = 'V',    // the same in a vector of buffers
+    CALL_ARG_RECEIVED = 'g',  // struct msghdr received
+    CALL_ARG_ADDRESS = 'a',   // of a socket; its size is the next argument
+    CALL_ARG_TIMESPECS = 't', // two of them, or NULL
+    CALL_ARG_TIMEVALS = 'T',  // likewise
+    CALL_ARG_UTIMBUF = 'U',   // likewise
     CALL_ARG_PROCESS = 'k',
 };
 

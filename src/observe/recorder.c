@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Records a trace: decides at every stop whether the call is visible, and keeps its line once it has
-// succeeded.
+// Records a trace: decides at every stop whether the call is visible, and keeps its line once it
+// has succeeded.
 #include "observe/trace.h"
 
 #include "base/cleanup.h"
+#include "base/escape.h"
 #include "base/file.h"
 #include "observe/arguments.h"
 #include "observe/filter.h"
@@ -143,7 +144,9 @@ static struct error *executes(void *data, struct tracer_task *task)
     path[size > 0 ? size : 0] = '\0';
     struct trace_process *process = &recorder->trace.processes.items[recording->process];
     const char *name = file_base_name(path);
-    process->program = arena_copy(&recorder->trace.arena, name, strlen(name));
+    _cleanup_(buffer_deinit) struct buffer shown = {0};
+    TRY(escape_put(&shown, name, strlen(name), SIZE_MAX, '"'));
+    process->program = arena_copy(&recorder->trace.arena, shown.data, shown.size);
     if (process->program == NULL)
         return error_no_memory();
     if (recorder->looked)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Asks a socket of a traced task, through a copy of its descriptor, what it is connected to. Whether
-// the other end belongs to a traced process: a Unix socket knows who made its other end; of a
-// connection on this machine, the kernel's table has the socket of the other end.
-#include "observe/descriptors.h"
+// Asks a socket of a traced task, through a copy of its descriptor, what it is connected to.
+// Whether the other end belongs to a traced process: a Unix socket knows who made its other end; of
+// a connection on this machine, the kernel's table has the socket of the other end.
 #include "observe/sockets.h"
+#include "observe/descriptors.h"
 
 #include "base/cleanup.h"
 
@@ -15,6 +15,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+
+#define LISTENING 0x0a // in the column of states
 
 union address {
     struct sockaddr any;
@@ -94,8 +96,7 @@ struct error *address_put(const void *bytes, size_t size, struct buffer *text)
 static void hexadecimal(const union address *address, char *text, size_t size)
 {
     if (address->any.sa_family == AF_INET) {
-        snprintf(text, size, "%08" PRIX32 ":%04X", address->four.sin_addr.s_addr,
-                 port_of(address));
+        snprintf(text, size, "%08" PRIX32 ":%04X", address->four.sin_addr.s_addr, port_of(address));
         return;
     }
     uint32_t words[4];
@@ -104,7 +105,8 @@ static void hexadecimal(const union address *address, char *text, size_t size)
              words[1], words[2], words[3], port_of(address));
 }
 
-// The socket with these two ends, in the network of the task; 0: none.
+// The socket with these two ends, in the network of the task; 0: none. A connection that is not
+// accepted yet has no socket: then the one that listens for it.
 static unsigned long find_socket(const struct tracer_task *task, bool datagrams,
                                  const union address *own, const union address *other)
 {
@@ -114,15 +116,20 @@ static unsigned long find_socket(const struct tracer_task *task, bool datagrams,
     hexadecimal(own, wanted_own, sizeof wanted_own);
     hexadecimal(other, wanted_other, sizeof wanted_other);
     _cleanup_fclose_ FILE *file = fopen(path, "re");
+    unsigned long listener = 0;
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         char local[48], remote[48];
         unsigned long inode;
-        if (sscanf(line, " %*u: %47s %47s %*x %*s %*s %*x %*u %*u %lu", local, remote, &inode) ==
-                3 &&
-            strcmp(local, wanted_own) == 0 && strcmp(remote, wanted_other) == 0)
+        unsigned state;
+        if (sscanf(line, " %*u: %47s %47s %x %*s %*s %*x %*u %*u %lu", local, remote, &state,
+                   &inode) != 4)
+            continue;
+        if (strcmp(local, wanted_own) == 0 && strcmp(remote, wanted_other) == 0 && inode != 0)
             return inode;
+        if (state == LISTENING && strcmp(strchr(local, ':'), strchr(wanted_own, ':')) == 0)
+            listener = inode;
     }
-    return 0;
+    return listener;
 }
 
 static bool has_socket(void *data, struct tracer_task *task)
@@ -149,8 +156,8 @@ static void describe_internet(const char *kind, const union address *own,
     snprintf(text, size, "%s %s", kind, shown.data != NULL ? shown.data : "");
 }
 
-static bool internet(const struct tracer_task *task, int copy, const union address *own,
-                     char *text, size_t size)
+static bool internet(const struct tracer_task *task, int copy, const union address *own, char *text,
+                     size_t size)
 {
     int type = SOCK_STREAM;
     socklen_t length = sizeof type;

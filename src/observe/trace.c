@@ -4,10 +4,8 @@
 #include "observe/trace.h"
 
 #include "base/cleanup.h"
-#include "base/escape.h"
 
 #include <inttypes.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,9 +134,7 @@ struct error *trace_print(const struct trace *trace, struct buffer *text)
     TRY(buffer_printf(text, FIRST_LINE "\n"));
     for (size_t i = 0; i < trace->processes.count; i++) {
         const struct trace_process *process = &trace->processes.items[i];
-        TRY(buffer_printf(text, "process %s \"", process->name));
-        TRY(escape_put(text, process->program, strlen(process->program), SIZE_MAX, '"'));
-        TRY(buffer_printf(text, "\"\n"));
+        TRY(buffer_printf(text, "process %s \"%s\"\n", process->name, process->program));
         for (size_t j = 0; j < process->lines.count; j++)
             TRY(buffer_printf(text, BLANKS "%s\n", process->lines.items[j].text));
         calls += process->lines.count;
@@ -166,8 +162,7 @@ static bool next_line(struct reading *reading)
         return false;
     reading->line = reading->text + reading->at;
     const char *end = memchr(reading->line, '\n', reading->size - reading->at);
-    reading->length =
-        end != NULL ? (size_t)(end - reading->line) : reading->size - reading->at;
+    reading->length = end != NULL ? (size_t)(end - reading->line) : reading->size - reading->at;
     reading->at += reading->length + 1;
     return true;
 }

@@ -28,7 +28,7 @@ struct trace_line {
 
 struct trace_process {
     const char *name;    // r, r.1, r.1.2
-    const char *program; // file name of the last one that it executed
+    const char *program; // file name of the last one that it executed, as it stands in the file
     ARRAY(struct trace_line) lines;
 };
 
@@ -43,8 +43,8 @@ struct trace_options {
     char *const *environment;
 };
 // Runs the command to its end, and that of all it started. `ret_status` as waitpid() gives it.
-_must_check_ struct error *trace_record(const struct trace_options *options, struct trace *ret_trace,
-                                        int *ret_status);
+_must_check_ struct error *trace_record(const struct trace_options *options,
+                                        struct trace *ret_trace, int *ret_status);
 
 // The text of a trace file.
 _must_check_ struct error *trace_print(const struct trace *trace, struct buffer *text);
@@ -62,8 +62,8 @@ enum trace_change {
 };
 struct trace_difference {
     enum trace_change change;
-    const struct trace_process *process;  // of the first trace, unless it is new
-    const struct trace_line *old, *new;   // or NULL
+    const struct trace_process *process; // of the first trace, unless it is new
+    const struct trace_line *old, *new;  // or NULL
 };
 struct trace_differences {
     ARRAY(struct trace_difference) list; // by process, then in the order of calls

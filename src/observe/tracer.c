@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The engine: a seccomp filter stops the chosen calls, ptrace tells us of them. Chosen over two other
-// ways. A seccomp notification can make a call fail but not change its arguments, nor learn what came
-// of a call that it lets through. Dispatch to a handler inside the program (PR_SET_SYSCALL_USER_DISPATCH)
-// needs code of ours in it, which a static program has no room for, and is lost at exec.
-// PTRACE_SEIZE, not PTRACE_ATTACH: group stops can be told from signals.
+// The engine: a seccomp filter stops the chosen calls, ptrace tells us of them. Chosen over two
+// other ways. A seccomp notification can make a call fail but not change its arguments, nor learn
+// what came of a call that it lets through. Dispatch to a handler inside the program
+// (PR_SET_SYSCALL_USER_DISPATCH) needs code of ours in it, which a static program has no room for,
+// and is lost at exec. PTRACE_SEIZE, not PTRACE_ATTACH: group stops can be told from signals.
 #include "observe/tracer.h"
 
 #include "base/array.h"
@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/audit.h>
 #include <signal.h>
 #include <stdio.h>
@@ -143,9 +144,8 @@ static struct error *add_task(struct tracer *tracer, pid_t tid, enum task_state 
 static struct error *name_task(struct tracer *tracer, struct task *task, struct task *maker)
 {
     char *name = NULL;
-    int size = maker == NULL
-                   ? asprintf(&name, "r")
-                   : asprintf(&name, "%s.%u", maker->shown.name, ++maker->shown.children);
+    int size = maker == NULL ? asprintf(&name, "r")
+                             : asprintf(&name, "%s.%u", maker->shown.name, ++maker->shown.children);
     char **slot = size >= 0 ? ARRAY_ADD(&tracer->names) : NULL;
     if (slot == NULL) {
         if (size >= 0)
@@ -226,8 +226,7 @@ static void made_task(struct tracer *tracer, struct task *maker)
 static void executed(struct tracer *tracer, struct task *task)
 {
     unsigned long former;
-    if (request(PTRACE_GETEVENTMSG, task, NULL, &former) == 0 &&
-        (pid_t)former != task->shown.tid) {
+    if (request(PTRACE_GETEVENTMSG, task, NULL, &former) == 0 && (pid_t)former != task->shown.tid) {
         struct task *thread = find(tracer, (pid_t)former);
         if (thread != NULL) {
             task->state = thread->state;
@@ -459,6 +458,30 @@ static struct error *loop(struct tracer *tracer)
     return code == ECHILD ? NULL : error_from_errno(code, "cannot wait for the command");
 }
 
+// Not execvpe(), which runs a shell for files that are no programs.
+static void execute(const struct tracer_options *options)
+{
+    const char *name = options->command[0], *path = getenv("PATH");
+    char full[PATH_MAX];
+    int code = ENOENT;
+    if (strchr(name, '/') != NULL || path == NULL) {
+        execve(name, options->command, options->environment);
+        return;
+    }
+    for (const char *at = path;; at++) {
+        size_t size = strcspn(at, ":");
+        if ((size_t)snprintf(full, sizeof full, "%.*s%s%s", (int)size, at, size != 0 ? "/" : "",
+                             name) < sizeof full)
+            execve(full, options->command, options->environment);
+        if (errno != ENOENT && errno != ENOTDIR)
+            code = errno;
+        at += size;
+        if (*at == '\0')
+            break;
+    }
+    errno = code;
+}
+
 // Runs in the child. `go` tells that it is traced; `report` gets an errno.
 __attribute__((noreturn)) static void child(const struct tracer_options *options,
                                             const struct filter *filter,
@@ -472,7 +495,7 @@ __attribute__((noreturn)) static void child(const struct tracer_options *options
     for (size_t i = 0; i < HANDLED; i++)
         sigaction(handled[i], &actions[i], NULL);
     if (filter_install(filter))
-        execvpe(options->command[0], options->command, options->environment);
+        execute(options);
     code = errno;
     if (write(report, &code, sizeof code) != sizeof code)
         _exit(126);

@@ -18,11 +18,11 @@ struct tracer;
 
 struct tracer_task {
     struct tracer *tracer;
-    pid_t tid, pid;          // thread, and the process it belongs to
-    const char *name;        // as long as the tracer lives
+    pid_t tid, pid;            // thread, and the process it belongs to
+    const char *name;          // as long as the tracer lives
     struct tracer_task *maker; // NULL: of the command itself, or the maker has ended
-    unsigned children;       // made so far
-    void *data;              // of the handlers
+    unsigned children;         // made so far
+    void *data;                // of the handlers
 };
 
 // A call that a task has stopped at.
@@ -31,8 +31,8 @@ struct tracer_call {
     bool i386;
     int number;
     uint64_t arguments[TRACER_ARGUMENTS];
-    uint64_t place;  // the address behind the instruction that calls
-    int64_t result;  // at its end; -4095 .. -1 are errors
+    uint64_t place; // the address behind the instruction that calls
+    int64_t result; // at its end; -4095 .. -1 are errors
 };
 static inline bool tracer_failed(int64_t result)
 {
@@ -41,9 +41,9 @@ static inline bool tracer_failed(int64_t result)
 
 // What a handler wants done. Starts zeroed: the call goes on.
 struct tracer_order {
-    bool stop_at_end;  // call `end` when the call has been made
-    bool skip;         // do not make it; it returns `result`
-    bool replace;      // at its end: it returns `result` instead of its own
+    bool stop_at_end; // call `end` when the call has been made
+    bool skip;        // do not make it; it returns `result`
+    bool replace;     // at its end: it returns `result` instead of its own
     int64_t result;
     bool change;       // make it with another argument, which the program does not notice
     unsigned argument; // 0-based

@@ -186,8 +186,8 @@ bool scenario_names_functions(const struct scenario *scenario)
     return false;
 }
 
-struct error *scenario_use_system_calls(struct scenario *scenario, bool (*is_call)(const char *glob),
-                                        const char **ret_other)
+struct error *scenario_use_system_calls(struct scenario *scenario,
+                                        bool (*is_call)(const char *glob), const char **ret_other)
 {
     struct text library;
     *ret_other = NULL;

@@ -68,9 +68,9 @@ bool scenario_rule_has_value(const struct scenario *scenario, size_t index);
 bool scenario_names_system_calls(const struct scenario *scenario);
 // Whether some rule is about library functions.
 bool scenario_names_functions(const struct scenario *scenario);
-// Makes rules that name no library rules about the system calls of the same name, for a program that
-// has no library functions to intercept. `is_call` says which names are calls. *ret_other is a rule
-// for which there is none, and nothing was changed; or NULL.
+// Makes rules that name no library rules about the system calls of the same name, for a program
+// that has no library functions to intercept. `is_call` says which names are calls. *ret_other is a
+// rule for which there is none, and nothing was changed; or NULL.
 _must_check_ struct error *scenario_use_system_calls(struct scenario *scenario,
                                                      bool (*is_call)(const char *glob),
                                                      const char **ret_other);

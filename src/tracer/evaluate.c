@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Conditions of rules about system calls: the stack machine of wire/plan.h, asked from outside of the
-// target. trial/system-call-rules.c refuses what cannot be asked here.
+// Conditions of rules about system calls: the stack machine of wire/plan.h, asked from outside of
+// the target. trial/system-call-rules.c refuses what cannot be asked here.
 #include "tracer/tracer.h"
 
 #include "base/clock.h"
@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define LOWEST_TEXT 65536u // the kernel maps nothing below
 
 const char *plan_text(const struct trial_state *state, uint32_t offset)
 {
@@ -30,9 +32,8 @@ static bool matches(const struct evaluation *evaluation, const struct wire_instr
 static int64_t argument(const struct evaluation *evaluation,
                         const struct wire_instruction *instruction)
 {
-    uint64_t value = instruction->a < TRACER_ARGUMENTS
-                         ? evaluation->call->arguments[instruction->a]
-                         : 0;
+    uint64_t value =
+        instruction->a < TRACER_ARGUMENTS ? evaluation->call->arguments[instruction->a] : 0;
     switch ((enum wire_argument_type)instruction->b) {
     case WIRE_ARG_I32:
         return (int32_t)value;
@@ -68,11 +69,22 @@ static bool text_matches(const struct evaluation *evaluation,
            matches(evaluation, instruction, text);
 }
 
-// As it stands, and made absolute.
+static bool descriptor_matches(const struct evaluation *evaluation,
+                               const struct wire_instruction *instruction, int64_t number)
+{
+    char what[32], path[PATH_MAX];
+    snprintf(what, sizeof what, "fd/%d", (int)number);
+    return read_link(evaluation, what, path) && matches(evaluation, instruction, path);
+}
+
+// As it stands, and made absolute. Of calls that the scenario knows nothing about, or that a glob
+// names, it may be a descriptor: no text lies that low in memory.
 static bool path_matches(const struct evaluation *evaluation,
                          const struct wire_instruction *instruction, uint64_t pointer)
 {
     char path[PATH_MAX], base[PATH_MAX], whole[2 * PATH_MAX];
+    if (pointer < LOWEST_TEXT)
+        return descriptor_matches(evaluation, instruction, (int64_t)pointer);
     if (!tracer_read_text(evaluation->task, pointer, path, sizeof path))
         return false;
     if (matches(evaluation, instruction, path))
@@ -81,14 +93,6 @@ static bool path_matches(const struct evaluation *evaluation,
         return false;
     snprintf(whole, sizeof whole, "%s/%s", base, strncmp(path, "./", 2) == 0 ? path + 2 : path);
     return matches(evaluation, instruction, whole);
-}
-
-static bool descriptor_matches(const struct evaluation *evaluation,
-                               const struct wire_instruction *instruction, int64_t number)
-{
-    char what[32], path[PATH_MAX];
-    snprintf(what, sizeof what, "fd/%d", (int)number);
-    return read_link(evaluation, what, path) && matches(evaluation, instruction, path);
 }
 
 static bool is_nonblocking(const struct evaluation *evaluation, int64_t number)
@@ -261,9 +265,7 @@ static bool binary(uint16_t op, int64_t a, int64_t b, int64_t *ret_value)
         [WIRE_OP_SHIFT_RIGHT] = a >> (y < 64 ? y : 63),
         [WIRE_OP_EQUAL] = a == b,
         [WIRE_OP_NOT_EQUAL] = a != b,
-        [WIRE_OP_LESS] = a < b,
-        [WIRE_OP_LESS_EQUAL] = a <= b,
-        [WIRE_OP_GREATER] = a > b,
+        [WIRE_OP_LESS] = a<b, [WIRE_OP_LESS_EQUAL] = a <= b, [WIRE_OP_GREATER] = a> b,
         [WIRE_OP_GREATER_EQUAL] = a >= b,
     };
     *ret_value = results[op];
@@ -288,8 +290,7 @@ bool evaluate(const struct evaluation *evaluation)
             top--;
             if (!binary(op, top[0], top[1], top))
                 return false;
-        } else if (!unary(evaluation, instruction, top) &&
-                   !ask(evaluation, instruction, ++top))
+        } else if (!unary(evaluation, instruction, top) && !ask(evaluation, instruction, ++top))
             return false;
     }
     return code.count == 0 || values[1] != 0;

@@ -28,8 +28,8 @@ static void capture_texts(const struct evaluation *evaluation, struct wire_recor
                                       evaluation->state->plan->patterns.offset);
     size_t kept = 0;
     for (uint32_t i = 0; i < evaluation->state->plan->patterns.count; i++) {
-        if (strcmp(plan_text(evaluation->state, patterns[i].name),
-                   evaluation->call->call->name) != 0)
+        if (strcmp(plan_text(evaluation->state, patterns[i].name), evaluation->call->call->name) !=
+            0)
             continue;
         for (unsigned j = 0; j < TRACER_ARGUMENTS && kept < WIRE_CAPTURED_STRINGS; j++)
             if (patterns[i].string_arguments & 1u << j &&
@@ -67,6 +67,18 @@ static void fill(const struct evaluation *evaluation, const struct wire_rule *ru
     record->frames[0] = WIRE_FRAME(WIRE_FRAME_UNKNOWN, evaluation->call->place);
 }
 
+// The runtime, if it is in the command, numbers processes, too: the region knows the highest
+// number.
+void journal_count_processes(const struct trial_state *state)
+{
+    uint32_t *count = &state->region->processes;
+    uint32_t seen = __atomic_load_n(count, __ATOMIC_RELAXED);
+    while (seen < state->processes &&
+           !__atomic_compare_exchange_n(count, &seen, state->processes, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+        ;
+}
+
 void journal_injection(const struct evaluation *evaluation, const struct wire_rule *rule,
                        int64_t result)
 {
@@ -77,6 +89,7 @@ void journal_injection(const struct evaluation *evaluation, const struct wire_ru
         return;
     struct wire_record *record = (struct wire_record *)((char *)region + region->journal) + index;
     record->state = WIRE_RECORD_OPEN;
+    journal_count_processes(evaluation->state);
     fill(evaluation, rule, result, record);
     __atomic_store_n(&record->state, WIRE_RECORD_COMPLETE, __ATOMIC_RELEASE);
 }

@@ -32,9 +32,9 @@ static int ascending(const void *a, const void *b)
 static struct error *add_rules(struct trial_state *state, const struct wire_pattern *pattern,
                                struct rule_list *list)
 {
-    const uint32_t *refs = (const uint32_t *)((const char *)state->plan +
-                                              state->plan->rule_refs.offset) +
-                           pattern->rule_refs.offset;
+    const uint32_t *refs =
+        (const uint32_t *)((const char *)state->plan + state->plan->rule_refs.offset) +
+        pattern->rule_refs.offset;
     for (uint32_t i = 0; i < pattern->rule_refs.count; i++) {
         uint32_t *added = ARRAY_ADD(&list->rules);
         if (added == NULL)
@@ -95,16 +95,6 @@ static void release_process(struct process **process)
     free_process(*process);
 }
 
-// The runtime, if it is in the command, numbers processes, too: the region knows the highest number.
-static void raise_processes(struct trial_state *state)
-{
-    uint32_t seen = __atomic_load_n(&state->region->processes, __ATOMIC_RELAXED);
-    while (seen < state->processes &&
-           !__atomic_compare_exchange_n(&state->region->processes, &seen, state->processes, false,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-}
-
 static struct error *new_process(struct trial_state *state, const struct tracer_task *task,
                                  struct process **ret_process)
 {
@@ -121,10 +111,12 @@ static struct error *new_process(struct trial_state *state, const struct tracer_
     process->pid = task->pid;
     process->number = ++state->processes;
     struct thread *maker = task->maker != NULL ? task->maker->data : NULL;
-    process->ancestry =
-        maker == NULL ? WIRE_ANCESTRY_COMMAND
-                      : WIRE_ANCESTRY_CHILD(maker->process->ancestry, ++maker->process->children);
-    raise_processes(state);
+    process->ancestry = WIRE_ANCESTRY_COMMAND;
+    if (maker != NULL) {
+        struct process *parent = maker->process;
+        parent->children++;
+        process->ancestry = WIRE_ANCESTRY_CHILD(parent->ancestry, parent->children);
+    }
     *ret_process = *slot = TAKE(process);
     return NULL;
 }
@@ -154,6 +146,7 @@ static struct error *executes(void *data, struct tracer_task *task)
 {
     struct trial_state *state = data;
     struct process *process = ((struct thread *)task->data)->process;
+    journal_count_processes(state); // not before the command runs
     memset(process->counts, 0, linux_call_count() * sizeof *process->counts);
     memset(process->matches, 0, (state->plan->rules.count + 1) * sizeof *process->matches);
     return NULL;

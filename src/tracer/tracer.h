@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The process between Ordeal and a command whose system calls are to fail. It maps the trial's region
-// like the runtime does: rules come from the plan, injections go into the journal.
+// The process between Ordeal and a command whose system calls are to fail. It maps the trial's
+// region like the runtime does: rules come from the plan, injections go into the journal.
 #ifndef ORDEAL_TRACER_TRACER_H
 #define ORDEAL_TRACER_TRACER_H
 
@@ -39,7 +39,7 @@ struct thread {
     struct process *process;
     uint32_t number;
     uint64_t random;
-    bool performs;  // the call is made, and returns `result`
+    bool performs; // the call is made, and returns `result`
     int64_t result;
 };
 
@@ -61,6 +61,8 @@ _must_check_ struct error *rules_prepare(struct trial_state *state);
 void rules_release(struct trial_state *state);
 extern const struct tracer_handlers rules_handlers; // `data` is a struct trial_state
 
+// Notes how many processes there were.
+void journal_count_processes(const struct trial_state *state);
 // Writes down that a rule has fired.
 void journal_injection(const struct evaluation *evaluation, const struct wire_rule *rule,
                        int64_t result);

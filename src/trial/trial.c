@@ -90,6 +90,9 @@ static struct error *finish(const struct trial_options *options, struct trial *t
     region_conclude(runtime_session_region(trial->session), trial->outcome.kind,
                     trial->outcome.status, trial->outcome.ns);
     TRY(runtime_session_end(trial->session, &trial->view));
+    if (trial->view.region->processes == 0 && !scenario_names_functions(options->scenario) &&
+        trial->outcome.kind == WIRE_OUTCOME_EXIT)
+        return error_new("cannot run %s", options->command[0]);
     // The loader itself crashed, perhaps because of damage in the file that nobody has looked for.
     if (trial->view.region->processes == 0 && trial->outcome.kind == WIRE_OUTCOME_SIGNAL &&
         scenario_names_functions(options->scenario))
@@ -154,12 +157,13 @@ static struct error *choose_reach(const struct trial_options *options, struct tr
     _cleanup_free_ char *why = error != NULL ? program_obstacle(command) : NULL;
     if (why == NULL || !program_can_be_traced(command))
         return error;
-    struct error *failed = scenario_use_system_calls(options->scenario, system_call_is_named, &other);
+    struct error *failed =
+        scenario_use_system_calls(options->scenario, system_call_is_named, &other);
     if (failed != NULL || other == NULL) {
         error_free(error);
-        return failed != NULL ? failed
-                              : trial_warn(trial, "rules apply to the system calls of %s: %s", command,
-                                           why);
+        return failed != NULL
+                   ? failed
+                   : trial_warn(trial, "rules apply to the system calls of %s: %s", command, why);
     }
     return error_prefix(error, "the rule '%s' is not about a system call", other);
 }

@@ -33,7 +33,7 @@ struct trial_options {
 struct trial {
     struct runtime_session *session;
     struct wire_view view;
-    struct words started; // the command, with the tracer in front of it if rules need one
+    struct words started;     // the command, with the tracer in front of it if rules need one
     char *const *environment; // that it is started with
     struct outcome outcome;
     ARRAY(char *) warnings; // one sentence each

@@ -160,12 +160,11 @@ static void alignment_is_right_for_random_traces(void **state)
         size_t table[32][32] = {{0}};
         for (size_t i = 0; i < a; i++)
             for (size_t j = 0; j < b; j++)
-                table[i + 1][j + 1] =
-                    strcmp(traces[0].processes.items[0].lines.items[i].text,
-                           traces[1].processes.items[0].lines.items[j].text) == 0
-                        ? table[i][j] + 1
-                    : table[i][j + 1] > table[i + 1][j] ? table[i][j + 1]
-                                                        : table[i + 1][j];
+                table[i + 1][j + 1] = strcmp(traces[0].processes.items[0].lines.items[i].text,
+                                             traces[1].processes.items[0].lines.items[j].text) == 0
+                                          ? table[i][j] + 1
+                                      : table[i][j + 1] > table[i + 1][j] ? table[i][j + 1]
+                                                                          : table[i + 1][j];
         assert_int_equal(a - gone, table[a][b]);
         trace_differences_deinit(&differences);
         for (int i = 0; i < 2; i++) {

@@ -63,12 +63,13 @@ const struct command cmd_trace = {
     .name = "trace",
     .summary = "List what a command does that other processes can notice, or compare two lists.",
     .operands = "[--] COMMAND [ARGUMENT]... | --diff FILE FILE",
-    .details =
-        "The list has one line for each visible system call, grouped by process. The exit status is\n"
-        "the command's own: 128 plus the signal's number if one killed it, 2 if it could not be run.\n"
-        "\n"
-        "  ordeal trace -o good -- gzip -k file\n"
-        "  ordeal trace --diff good bad\n",
+    .details = "The list has one line for each visible system call, grouped by process. The exit "
+               "status is\n"
+               "the command's own: 128 plus the signal's number if one killed it, 2 if it could "
+               "not be run.\n"
+               "\n"
+               "  ordeal trace -o good -- gzip -k file\n"
+               "  ordeal trace --diff good bad\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .settings_size = sizeof(struct settings),
