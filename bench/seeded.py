@@ -151,7 +151,9 @@ class Outcome:
                 named.update(re.findall(r" at \S*?([^/\s]+:[0-9]+) \(", stack or ""))
             findings = data.execute(
                 "SELECT finding.id, title, ifnull(site, '') || ' ' || ifnull(text, '') FROM finding "
-                "LEFT JOIN stack ON stack.id = finding.stack").fetchall()
+                "LEFT JOIN stack ON stack.id = finding.stack "
+                # What another finding stands for is no other one; a bug of a system library is true.
+                "WHERE part_of IS NULL AND library IS NULL").fetchall()
             self.took = data.execute("SELECT elapsed_s FROM campaign ORDER BY id DESC").fetchone()[0]
         self.trials = len(trials)
         self.activated = sum(trial[1] not in ("not-activated", "invalid") for trial in trials)

@@ -128,3 +128,12 @@ bool frame_part_begins(struct frame_part part, const char *text)
     size_t size = strlen(text);
     return part.text != NULL && part.size >= size && memcmp(part.text, text, size) == 0;
 }
+
+bool frame_part_is_libc(struct frame_part module)
+{
+    static const char *const names[] = {"libc.so", "ld-linux", "libpthread.so", "libm.so", "[vdso"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (frame_part_begins(module, names[i]))
+            return true;
+    return false;
+}

@@ -51,5 +51,8 @@ _must_check_ struct error *frame_text_put(struct buffer *text, const struct fram
 
 bool frame_part_is(struct frame_part part, const char *text);
 bool frame_part_begins(struct frame_part part, const char *text);
+// Whether a module's file name is that of the C library or of a part of it, whose frames say
+// little: abort() looks the same for everyone.
+bool frame_part_is_libc(struct frame_part module);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/timeouts.h"
+#include "campaign/finding-join.h"
 #include "campaign/preparation.h"
 #include "campaign/second-faults.h"
 #include "campaign/since.h"
@@ -292,6 +293,8 @@ static struct error *run_campaign(struct campaign *campaign, struct campaign_end
         campaign->stopped_by = STORE_STOP_INTERRUPT;
     else
         TRY(run_trials(campaign));
+    if (campaign->reference != NULL)
+        TRY(finding_join(campaign->store, campaign->row.id));
     if (all_was_run(campaign))
         campaign->stopped_by = STORE_STOP_NONE;
     campaign->row.state = end_state(campaign);

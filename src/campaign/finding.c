@@ -82,6 +82,14 @@ struct error *finding_group_add(struct finding_groups *groups, const char *cause
     return NULL;
 }
 
+bool finding_is_worse(const struct finding_group *group, enum verdict verdict,
+                      enum severity severity)
+{
+    if (severity == SEVERITY_NONE || severity > group->severity)
+        return false;
+    return severity < group->severity || verdict < group->verdict;
+}
+
 struct error *finding_add_spare(struct finding_group *group, const struct finding_spare *spare)
 {
     if (group->spare_count + group->failures >= FINDING_SPARES)
@@ -120,6 +128,8 @@ bool finding_use_spare(struct finding_group *group)
     group->activations = spare->activations;
     group->seconds = spare->seconds;
     group->basis = spare->basis;
+    group->verdict = spare->verdict;
+    group->severity = spare->severity;
     group->proof = proof_before(spare->basis);
     group->proof_tries = 0;
     free(TAKE(group->library));

@@ -48,6 +48,8 @@ struct finding_spare {
     uint64_t seed, number, activations;
     double seconds;
     enum store_basis basis;
+    enum verdict verdict;
+    enum severity severity;
     char *spec;
 };
 
@@ -55,6 +57,7 @@ struct finding_spare {
 struct finding_group {
     int64_t id;
     char *cause;
+    // The worst that a trial showed, and, once that trial was repeated, its repetitions as well
     enum verdict verdict;
     enum severity severity;
     // The simplest trial that shows it, the example:
@@ -100,6 +103,9 @@ bool finding_awaits_proof(const struct finding_group *group);
 // and those that await a proof have its spec, too.
 _must_check_ struct error *finding_groups_load(struct finding_groups *groups, struct store *store,
                                                int64_t campaign, bool confirm);
+// Whether a trial that ended like this is worse than the current example.
+bool finding_is_worse(const struct finding_group *group, enum verdict verdict,
+                      enum severity severity);
 // Keeps a copy of a spare trial, if the group may still need one.
 _must_check_ struct error *finding_add_spare(struct finding_group *group,
                                              const struct finding_spare *spare);

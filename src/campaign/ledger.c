@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/secrets.h"
 #include "base/timeouts.h"
 #include "campaign/finding-explain.h"
 #include "campaign/proof.h"
@@ -259,6 +260,8 @@ static struct error *take_example(struct ledger *ledger, struct finding_group *g
     proof_drop(&ledger->options, group);
     group->carried = false;
     group->basis = job->basis;
+    group->verdict = result->judgement.verdict;
+    group->severity = result->judgement.severity;
     group->proof = proof_before(job->basis);
     group->proof_tries = 0;
     free(TAKE(group->library));
@@ -289,8 +292,6 @@ static struct error *new_finding(struct ledger *ledger, const struct trial_job *
 {
     struct finding_group *group;
     TRY(finding_group_add(&ledger->groups, finding_cause(&result->judgement, job->check), &group));
-    group->verdict = result->judgement.verdict;
-    group->severity = result->judgement.severity;
     TRY(take_example(ledger, group, job, result, trial));
     TRY(describe_and_store(ledger, group, job, result, store_new));
     return store_set_trial_finding(ledger->store, trial, group->id);
@@ -307,9 +308,42 @@ static struct error *keep_spare(struct finding_group *group, const struct trial_
         .activations = result->observation.activations,
         .seconds = result->seconds,
         .basis = job->basis,
+        .verdict = result->judgement.verdict,
+        .severity = result->judgement.severity,
         .spec = job->spec,
     };
     return finding_add_spare(group, &spare);
+}
+
+// The worse trial may not repeat. Then the example that did is the one to come back to.
+static struct error *keep_example(struct ledger *ledger, struct finding_group *group)
+{
+    struct store_trial trial = {0};
+    struct store_candidate candidate = {0};
+    if (!ledger->confirm || group->confirmed != STORE_CONFIRMED || group->carried)
+        return NULL;
+    TRY(store_find_trial(ledger->store, group->trial, &trial, &candidate));
+    const struct finding_spare spare = {
+        .trial = group->trial,
+        .candidate = group->candidate,
+        .seed = group->seed,
+        .number = group->number,
+        .activations = group->activations,
+        .seconds = group->seconds,
+        .basis = group->basis,
+        .verdict = group->verdict,
+        .severity = group->severity,
+        .spec = (char *)trial.spec,
+    };
+    if (group->spare_count == FINDING_SPARES)
+        free(group->spares[--group->spare_count].spec);
+    unsigned before = group->spare_count;
+    struct error *error = finding_add_spare(group, &spare);
+    if (error == NULL && group->spare_count != before)
+        error = secrets_restore(&group->spares[group->spare_count - 1].spec);
+    store_trial_deinit(&trial);
+    store_candidate_deinit(&candidate);
+    return error;
 }
 
 static struct error *add_to_finding(struct ledger *ledger, struct finding_group *group,
@@ -335,11 +369,10 @@ static struct error *add_to_finding(struct ledger *ledger, struct finding_group 
                     (proof_before(group->basis) != STORE_PROOF_UNPROVEN ||
                      group->proof == STORE_PROOF_CAUSED);
     // One cause may do different harm. The worst is shown.
-    enum severity severity = result->judgement.severity;
-    bool worse = !doubtful && severity != SEVERITY_NONE && severity < group->severity,
-         milder = severity != group->severity && !worse;
-    if (worse)
-        group->severity = severity;
+    bool worse = !doubtful &&
+                 finding_is_worse(group, result->judgement.verdict, result->judgement.severity),
+         milder = !worse && (result->judgement.severity != group->severity ||
+                             result->judgement.verdict != group->verdict);
     bool next = group->carried || surer || worse ||
                 (group->confirmed == STORE_FLAKY && group->failures <= FINDING_SPARES);
     // If candidates have an order, the first one is the example, whichever result arrives first.
@@ -347,6 +380,8 @@ static struct error *add_to_finding(struct ledger *ledger, struct finding_group 
     bool simpler = listed ? job->number <= group->number : finding_is_simpler(group, result);
     if (!next && (doubtful || milder || !simpler))
         return ledger->confirm ? keep_spare(group, job, result, trial) : NULL;
+    if (worse && !surer)
+        TRY(keep_example(ledger, group));
     TRY(take_example(ledger, group, job, result, trial));
     return describe_and_store(ledger, group, job, result, store_changed);
 }
@@ -398,7 +433,7 @@ struct finding_group *ledger_unconfirmed(struct ledger *ledger, size_t *ret_inde
 
 static bool shows(const struct finding_group *group, const struct engine_result *result)
 {
-    return result->judgement.verdict == group->verdict &&
+    return verdict_facts[result->judgement.verdict].finding &&
            finding_shows(&result->judgement, group->cause);
 }
 
@@ -419,16 +454,36 @@ static struct error *try_alone(struct ledger *ledger, struct finding_group *grou
         return finding_take_part(group);
     free(TAKE(group->spec));
     free(TAKE(group->whole));
+    group->verdict = result->judgement.verdict;
+    group->severity = result->judgement.severity;
     group->trial = trial;
     group->activations = result->observation.activations;
     return describe_and_store(ledger, group, job, result, store_changed);
 }
 
+// What a repetition does not show is not confirmed. The milder run is the example then.
+static bool take_milder(struct finding_group *group, const struct engine_result *result,
+                        int64_t trial)
+{
+    const struct finding_group shown = {.verdict = result->judgement.verdict,
+                                        .severity = result->judgement.severity};
+    if (shown.severity == SEVERITY_NONE ||
+        !finding_is_worse(&shown, group->verdict, group->severity))
+        return false;
+    group->verdict = shown.verdict;
+    group->severity = shown.severity;
+    group->trial = trial;
+    return true;
+}
+
 static struct error *end_confirmation(struct ledger *ledger, struct finding_group *group,
-                                      const struct trial_job *job, struct engine_result *result)
+                                      const struct trial_job *job, struct engine_result *result,
+                                      int64_t trial)
 {
     bool repeated = is_repeated(group, result);
     group->repeats += repeated;
+    if (repeated && take_milder(group, result, trial))
+        TRY(describe_and_store(ledger, group, job, result, store_changed));
     if (repeated && group->repeats < FINDING_REPEATS)
         return NULL; // once more
     free(TAKE(group->spec));
@@ -474,5 +529,5 @@ struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct t
         return proof_take(&ledger->options, ledger->store, group, result, trial,
                           is_repeated(group, result));
     return group->whole != NULL ? try_alone(ledger, group, job, result, trial)
-                                : end_confirmation(ledger, group, job, result);
+                                : end_confirmation(ledger, group, job, result, trial);
 }

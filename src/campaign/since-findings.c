@@ -120,7 +120,7 @@ static struct error *add_row(const struct copying *copying, const struct store_f
     // The trial of the proof stays behind, and with it the way to repeat it.
     if (row->proof == STORE_PROOF_CAUSED)
         copy->command = "";
-    copy->proof_trial = 0;
+    copy->proof_trial = copy->part_of = 0; // which finding stands for it is found out anew
     // What could not be caused there may be here: the library may be another one.
     if (row->proof == STORE_PROOF_IMPOSSIBLE)
         copy->proof = STORE_PROOF_UNPROVEN;

@@ -19,12 +19,12 @@ struct decoder {
     struct sandbox *sandbox;
 };
 
-struct error *decoder_new(enum sandbox_kind kind, struct decoder **ret_decoder)
+struct error *decoder_new(struct decoder **ret_decoder)
 {
     struct decoder *decoder = calloc(1, sizeof *decoder);
     if (decoder == NULL)
         return error_no_memory();
-    decoder->kind = kind == SANDBOX_OVERLAY ? kind : SANDBOX_NONE;
+    decoder->kind = SANDBOX_OVERLAY;
     *ret_decoder = decoder;
     return NULL;
 }
@@ -38,7 +38,8 @@ void decoder_free(struct decoder *decoder)
 }
 
 // The programs write nothing but what they need for a moment, so that a sandbox without a private
-// view will do if there is no other.
+// view will do if the machine has no other. Why the trials have none does not matter: the user may
+// want them to see the real files, or the workload may not run in an overlay.
 static struct error *open_sandbox(struct decoder *decoder)
 {
     const struct sandbox_limits limits = {

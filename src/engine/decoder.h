@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Has the installed programs of oracle/format.h read what a run left behind. They get the open file
 // as stdin, and run in a sandbox of their own: what they read was written by a failing program, and
-// may be made to harm them. Where trials have no overlay, that sandbox has limits of time, memory
-// and file sizes, but no private view of files.
+// may be made to harm them. That sandbox has a private view of files, whatever the trials have.
+// Only where the machine refuses one, it has nothing but limits of time, memory and file sizes.
 #ifndef ORDEAL_ENGINE_DECODER_H
 #define ORDEAL_ENGINE_DECODER_H
 
@@ -12,8 +12,8 @@
 #include "sandbox/sandbox.h"
 
 struct decoder;
-// `kind` is the sandbox of the trials. The decoder's own one is made when it is first needed.
-_must_check_ struct error *decoder_new(enum sandbox_kind kind, struct decoder **ret_decoder);
+// The sandbox is made when it is first needed.
+_must_check_ struct error *decoder_new(struct decoder **ret_decoder);
 void decoder_free(struct decoder *decoder);
 
 // Fills in `decoding` of the run's artifacts that have a format: of those that the judgement

@@ -135,7 +135,7 @@ uint64_t server_life_tick(struct server_life *life, pid_t pid, uint64_t ns, cons
         free(run->hang_stack);
         free(run->hang_key);
         pid_t server = hang_find_inner(pid, life->state->server);
-        hang_look(server != 0 ? server : pid, root, injected, &run->hang_stack, &run->hang_key);
+        hang_look(server != 0 ? server : pid, root, injected, run);
         atomic_store(&life->state->look, SERVER_LOOKED);
     }
     return ns + SERVER_TICK_NS;

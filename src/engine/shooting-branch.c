@@ -64,6 +64,7 @@ static void move_hang(struct outcome_run *from, struct outcome_run *to)
 {
     to->hang_stack = TAKE(from->hang_stack);
     to->hang_key = TAKE(from->hang_key);
+    to->hang_busy = from->hang_busy;
     _cleanup_free_ char *remaining = TAKE(from->remaining);
     const char *comma = remaining != NULL ? strchr(remaining, ',') : NULL;
     if (comma != NULL)

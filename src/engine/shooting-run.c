@@ -140,8 +140,7 @@ static void workload_overdue(void *data, pid_t pid)
     if (shot_run->run->wants_terminal)
         return; // what it waits for is known
     const struct injected_thread injected = shot_run_last_injected(shot_run);
-    hang_look(pid, sandbox_root(shot_run->shooting->sandbox), &injected, &shot_run->run->hang_stack,
-              &shot_run->run->hang_key);
+    hang_look(pid, sandbox_root(shot_run->shooting->sandbox), &injected, shot_run->run);
 }
 
 static void after_workload(void *data, struct sandbox *sandbox, const struct sandbox_result *result)

@@ -166,7 +166,7 @@ struct error *shooting_new(const struct definition *definition, const struct inj
                                             .limits = definition->limits,
                                             .capture_limit = SHOOTING_CAPTURE};
     TRY(sandbox_new(&options, &shooting->sandbox));
-    TRY(decoder_new(sandbox_kind(shooting->sandbox), &shooting->decoder));
+    TRY(decoder_new(&shooting->decoder));
     const struct injector_setup setup = definition_setup(definition);
     TRY(injector->open(&setup, &shooting->self));
     *ret_shooting = TAKE(shooting);

@@ -11,15 +11,9 @@
 
 #define MOST_ARGUMENTS 4 // of a function of the C library
 
-static bool is_libc_name(struct frame_part name)
-{
-    return frame_part_begins(name, "libc.so") || frame_part_begins(name, "ld-linux") ||
-           frame_part_begins(name, "libpthread.so") || frame_part_begins(name, "libm.so");
-}
-
 bool code_is_libc(const char *path)
 {
-    return is_libc_name(frame_part(file_base_name(path)));
+    return frame_part_is_libc(frame_part(file_base_name(path)));
 }
 
 size_t code_own_frame(const struct code_places *frames)
@@ -173,7 +167,7 @@ static enum consequence_kind ended_by(const char *stack, struct frame_part *ret_
     enum consequence_kind kind = CONSEQUENCE_ABORTS;
     struct frame_text frame;
     *ret_function = (struct frame_part){0};
-    while (stack != NULL && frame_text_next(&stack, &frame) && is_libc_name(frame.module)) {
+    while (stack != NULL && frame_text_next(&stack, &frame) && frame_part_is_libc(frame.module)) {
         if (frame.function.text == NULL)
             continue;
         *ret_function = frame.function;

@@ -86,13 +86,6 @@ static const char *copied(struct explanation *explanation, struct frame_part par
     return part.text != NULL ? arena_copy(&explanation->arena, part.text, part.size) : NULL;
 }
 
-static bool is_libc(const struct frame_text *frame)
-{
-    return frame_part_begins(frame->module, "libc.so") ||
-           frame_part_begins(frame->module, "libpthread.so") ||
-           frame_part_begins(frame->module, "ld-linux");
-}
-
 struct error *explain_hang(const char *stack, struct explanation *explanation)
 {
     struct frame_part called = {0};
@@ -100,7 +93,7 @@ struct error *explain_hang(const char *stack, struct explanation *explanation)
     bool found = false, inside = false;
     while (!found && stack != NULL && frame_text_next(&stack, &frame)) {
         struct frame_part name = public_name(frame.function);
-        found = !is_libc(&frame);
+        found = !frame_part_is_libc(frame.module);
         inside |= !found;
         if (!found && name.size != 0 && explain_waits(name.text, name.size))
             called = name;

@@ -83,11 +83,11 @@ static bool was_decided(const char *key)
     struct frame_text frame, inner = {0};
     if (!frame_text_at(key, 0, &frame))
         return false;
-    if (!origin_is_libc(frame.module))
+    if (!frame_part_is_libc(frame.module))
         return !frame_part_begins(frame.module, "libstdc++"); // int3 or ud2 in the program itself
-    while (frame_text_next(&key, &frame) && origin_is_libc(frame.module))
+    while (frame_text_next(&key, &frame) && frame_part_is_libc(frame.module))
         inner = frame;
-    return !origin_is_libc(frame.module) && !frame_part_begins(frame.module, "libstdc++") &&
+    return !frame_part_is_libc(frame.module) && !frame_part_begins(frame.module, "libstdc++") &&
            is_ending(inner.function);
 }
 

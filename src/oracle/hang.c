@@ -257,7 +257,7 @@ static struct error *put_frame(struct buffer *text, const struct dwarf_live_fram
 // A busy thread may be met anywhere in its loop. What several samples have in common is the loop.
 // Frames of Ordeal's own runtime do not belong to the program.
 static struct error *look(pid_t pid, const char *root, const struct injected_thread *injected,
-                          struct buffer *stack, struct buffer *key)
+                          struct buffer *stack, struct buffer *key, bool *ret_busy)
 {
     _cleanup_(dwarf_live_stack_deinit) struct dwarf_live_stack found = {0};
     pid_t process = find_hanging(pid);
@@ -265,6 +265,7 @@ static struct error *look(pid_t pid, const char *root, const struct injected_thr
     pid_t thread = find_thread(process, &busy);
     if (!busy)
         prefer_injected(injected, &process, &thread, &busy);
+    *ret_busy = busy;
     TRY(dwarf_live_stack(process, thread, root, busy ? SAMPLES : 1, STACK_WAIT_NS, &found));
     for (size_t i = 0; i < found.frames.count; i++) {
         const struct dwarf_live_frame *frame = &found.frames.items[i];
@@ -277,11 +278,11 @@ static struct error *look(pid_t pid, const char *root, const struct injected_thr
 }
 
 void hang_look(pid_t pid, const char *root, const struct injected_thread *injected,
-               char **ret_stack, char **ret_key)
+               struct outcome_run *run)
 {
     _cleanup_(buffer_deinit) struct buffer stack = {0}, key = {0};
-    struct error *error = look(pid, root, injected, &stack, &key);
-    *ret_stack = error == NULL ? TAKE(stack.data) : NULL;
-    *ret_key = error == NULL ? TAKE(key.data) : NULL;
+    struct error *error = look(pid, root, injected, &stack, &key, &run->hang_busy);
+    run->hang_stack = error == NULL ? TAKE(stack.data) : NULL;
+    run->hang_key = error == NULL ? TAKE(key.data) : NULL;
     error_free(error);
 }

@@ -11,16 +11,16 @@
 #include <signal.h>
 #include <string.h>
 
-#define KEY_FRAMES  3  // innermost frames that tell hangs and crashes apart
+#define KEY_FRAMES  3  // innermost frames that tell where a process waits or crashed
 #define REPETITIONS 50 // faults in a row at one place: the program loops over it
 
 // The innermost frames outside the C library: "f (x) < main (x)". Where a loop was met in the C
 // library is chance. The caller of the library is what counts.
-static struct error *put_frames(struct buffer *buffer, const char *key)
+static struct error *put_frames(struct buffer *buffer, const char *key, size_t most)
 {
     struct frame_text frame;
     for (size_t i = origin_first_outside(key), first = i;
-         i < first + KEY_FRAMES && frame_text_at(key, i, &frame); i++) {
+         i < first + most && frame_text_at(key, i, &frame); i++) {
         if (i != first)
             TRY(buffer_append(buffer, " < ", 3));
         TRY(quote_put(buffer, frame.whole.text, frame.whole.size, 300));
@@ -195,7 +195,7 @@ static struct error *ask_crash_record(struct verdict_draft *draft)
     TRY(quote_put(&draft->reason, observation->crash, strlen(observation->crash), 400));
     if (observation->crash_key != NULL) {
         TRY(buffer_printf(&draft->reason, ", in "));
-        TRY(put_frames(&draft->reason, observation->crash_key));
+        TRY(put_frames(&draft->reason, observation->crash_key, KEY_FRAMES));
     }
     if (!observation->crash_in_command)
         TRY(buffer_printf(&draft->reason, " (a process that the workload started)"));
@@ -273,7 +273,7 @@ struct error *verdict_draft_ask_hang(struct verdict_draft *draft)
         TRY(buffer_printf(&draft->reason, "not done after %.3g s", allowed_seconds(draft)));
     if (run->hang_key != NULL) {
         TRY(buffer_printf(&draft->reason, ", in "));
-        TRY(put_frames(&draft->reason, run->hang_key));
+        TRY(put_frames(&draft->reason, run->hang_key, KEY_FRAMES));
     }
     const struct injection *repeated = repeated_injection(&run->observation);
     if (repeated != NULL) {
@@ -289,5 +289,6 @@ struct error *verdict_draft_ask_hang(struct verdict_draft *draft)
     if (frame_text_at(run->hang_key, origin_first_outside(run->hang_key), &frame))
         draft->blamed = frame.module;
     TRY(buffer_printf(&draft->cause, "in "));
-    return put_frames(&draft->cause, run->hang_key);
+    // A loop is one, whoever called the function that it is in. Who waits is told by its callers.
+    return put_frames(&draft->cause, run->hang_key, run->hang_busy ? 1 : KEY_FRAMES);
 }

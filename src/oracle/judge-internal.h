@@ -18,6 +18,7 @@ struct verdict_draft {
     struct buffer handled; // the same if the program handles the failed call; empty: no other one
     struct frame_part blamed; // the module that the cause names; it belongs to the run
     enum harm harm;
+    bool result;     // the cause is about wrong results, whichever verdict they have
     bool deliberate; // the death of a process was decided on, but is not the worst that happened
 };
 

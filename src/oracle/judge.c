@@ -79,7 +79,7 @@ static struct error *put_result_cause(struct verdict_draft *draft, const char *w
     if (is_ignored(draft, injection))
         return buffer_printf(&draft->cause, "%s after an ignored failure of %s", what,
                              injection->program != NULL ? injection->program : "a process");
-    if (draft->verdict == VERDICT_SILENT && origin_is_stream(injection)) {
+    if (origin_is_stream(injection)) {
         TRY(buffer_printf(&draft->cause, "%s after ", what));
         return put_stream(draft, what, injection);
     }
@@ -109,7 +109,8 @@ struct error *verdict_draft_put_cause_site(struct verdict_draft *draft, const ch
     if (observation->injections.count == 0)
         return buffer_printf(&draft->cause, "%s", what);
     const struct injection *first = &observation->injections.items[0];
-    if (is_result(draft, what)) {
+    draft->result = is_result(draft, what);
+    if (draft->result) {
         TRY(put_result_cause(draft, what, first));
     } else {
         TRY(buffer_printf(&draft->cause, "%s after ", what));
@@ -334,12 +335,14 @@ static bool is_system_library(const struct observation *observation, struct fram
     return false;
 }
 
-// "crash SIGSEGV in f (x) at a.c:12"
+// "crash SIGSEGV in f (x) at a.c:12". Wrong results are one missing check, whether something else
+// was reported in one trial and not in another.
 static struct error *put_cause(const struct verdict_draft *draft, const struct buffer *what,
                                char **ret_cause)
 {
     _cleanup_(buffer_deinit) struct buffer cause = {0};
-    TRY(buffer_printf(&cause, "%s", verdict_facts[draft->verdict].name));
+    enum verdict verdict = draft->result ? VERDICT_SILENT : draft->verdict;
+    TRY(buffer_printf(&cause, "%s", verdict_facts[verdict].name));
     if (what->size != 0) {
         TRY(buffer_append(&cause, " ", 1));
         TRY(quote_put(&cause, what->data, what->size, 1000));

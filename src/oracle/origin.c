@@ -11,26 +11,17 @@
 #define LENGTH(table) (sizeof(table) / sizeof *(table))
 #define NAME_MOST     300
 
-bool origin_is_libc(struct frame_part module)
-{
-    static const char *const names[] = {"libc.so", "ld-linux", "libpthread.so", "[vdso"};
-    for (size_t i = 0; i < LENGTH(names); i++)
-        if (frame_part_begins(module, names[i]))
-            return true;
-    return false;
-}
-
 static bool is_of_libc(const struct injection *injection)
 {
     return injection->module != NULL &&
-           origin_is_libc(frame_part(file_base_name(injection->module)));
+           frame_part_is_libc(frame_part(file_base_name(injection->module)));
 }
 
 size_t origin_first_outside(const char *stack)
 {
     struct frame_text frame;
     for (size_t i = 0; frame_text_next(&stack, &frame); i++)
-        if (!origin_is_libc(frame.module))
+        if (!frame_part_is_libc(frame.module))
             return i;
     return 0;
 }
@@ -79,9 +70,9 @@ bool origin_is_own_crash(const struct injection *injection, const char *crash_st
 {
     struct frame_text failed, crashed, first;
     return is_of_libc(injection) && frame_text_at(crash_stack, 0, &first) &&
-           origin_is_libc(first.module) && origin_frame(injection, &failed) &&
+           frame_part_is_libc(first.module) && origin_frame(injection, &failed) &&
            frame_text_at(crash_stack, origin_first_outside(crash_stack), &crashed) &&
-           !origin_is_libc(crashed.module) && same_part(failed.whole, crashed.whole);
+           !frame_part_is_libc(crashed.module) && same_part(failed.whole, crashed.whole);
 }
 
 // A function of the C library without what its inner names begin with: "__GI___regcomp".
@@ -140,7 +131,7 @@ size_t origin_crash_frame(const char *stack)
     };
     struct frame_text frame;
     size_t found = 0;
-    for (size_t i = 0; frame_text_next(&stack, &frame) && origin_is_libc(frame.module); i++)
+    for (size_t i = 0; frame_text_next(&stack, &frame) && frame_part_is_libc(frame.module); i++)
         if (is_named(frame.function, ends, LENGTH(ends)))
             found = i + 1;
     return found;
@@ -150,7 +141,7 @@ bool origin_is_heap_check(const char *stack)
 {
     static const char *const checks[] = {"malloc_printerr"};
     struct frame_text frame;
-    while (frame_text_next(&stack, &frame) && origin_is_libc(frame.module))
+    while (frame_text_next(&stack, &frame) && frame_part_is_libc(frame.module))
         if (is_named(frame.function, checks, LENGTH(checks)))
             return true;
     return false;

@@ -11,9 +11,6 @@
 
 #include <stdbool.h>
 
-// Whether a frame's module is the C library, whose frames say little: abort() looks the same for
-// everyone.
-bool origin_is_libc(struct frame_part module);
 // The number of the innermost frame of a stack outside the C library; 0 if all are inside, as in a
 // stack that could not be followed.
 size_t origin_first_outside(const char *stack);

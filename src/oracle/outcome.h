@@ -40,6 +40,7 @@ struct outcome_run {
     bool wants_terminal;         // it waited for input from a terminal and was ended
     char *remaining;             // processes that still ran at the timeout, "sshd, sleep", or NULL
     char *hang_stack, *hang_key; // as the crash's, of a run that timed out; or NULL
+    bool hang_busy;              // the thread with that stack did not wait
     char *sanitizer; // "AddressSanitizer: heap-use-after-free ...", one report per line, or NULL
     bool serves;     // the command is a server, and the output is its load's
     // Of a server: what went wrong with it, as a sentence, or NULL.

@@ -2,6 +2,7 @@
 // Finds lines that say that something went wrong (told.h) and that no reference run has. See
 // reference-model.h.
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "oracle/lines-split.h"
 #include "oracle/reference-model.h"
 
@@ -10,11 +11,27 @@
 #include <string.h>
 #include <unistd.h>
 
+// What a line says, but for other numbers. Lines that say nothing have none.
+struct told_line {
+    uint64_t says;
+    size_t index;
+};
+struct told_lines {
+    ARRAY(struct told_line) items; // sorted
+};
+
+static void told_lines_deinit(struct told_lines *lines)
+{
+    ARRAY_DEINIT(&lines->items);
+}
+
 // What runs without the fault say there: all reference runs or, if none has this output, the file
 // that was there before.
 struct usual_lines {
     struct lines_split *texts;
+    struct told_lines *told; // of each text, once one is asked for
     size_t count;
+    bool collected;
     bool known; // nothing of it is missing
 };
 
@@ -22,7 +39,10 @@ static void usual_lines_deinit(struct usual_lines *usual)
 {
     for (size_t i = 0; i < usual->count; i++)
         lines_split_deinit(&usual->texts[i]);
+    for (size_t i = 0; usual->told != NULL && i < usual->count; i++)
+        told_lines_deinit(&usual->told[i]);
     free(usual->texts);
+    free(usual->told);
 }
 
 static struct error *read_before(const struct reference *reference, const char *path,
@@ -47,7 +67,8 @@ static struct error *collect_usual(const struct reference *reference, const char
                                    struct usual_lines *usual)
 {
     usual->texts = calloc(reference->runs.count + 1, sizeof *usual->texts);
-    if (usual->texts == NULL)
+    usual->told = calloc(reference->runs.count + 1, sizeof *usual->told);
+    if (usual->texts == NULL || usual->told == NULL)
         return error_no_memory();
     usual->known = true;
     for (size_t i = 0; i < reference->runs.count; i++) {
@@ -75,19 +96,69 @@ static bool is_usual(const struct usual_lines *usual, const struct lines_split *
            lines_equal(split, index, &usual->texts[0], index);
 }
 
-// How many of the first `count` lines of `split` say the same as a line of shape and status, but
-// for other numbers.
-static size_t count_alike(const struct lines_split *split, size_t count, uint64_t shape,
-                          struct told told, enum told_where where)
+static int by_what_it_says(const void *left, const void *right)
 {
-    size_t alike = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (lines_shape(split, i) != shape)
+    const struct told_line *a = left, *b = right;
+    if (a->says != b->says)
+        return a->says < b->says ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static uint64_t says(const struct lines_split *split, size_t index, struct told told)
+{
+    const uint64_t parts[] = {lines_shape(split, index), told.kind, told.status};
+    return hash_bytes(parts, sizeof parts);
+}
+
+static struct error *collect_told(const struct lines_split *split, enum told_where where,
+                                  struct told_lines *lines)
+{
+    for (size_t i = 0; i < split->lines.count; i++) {
+        struct told told = told_at(split, i, where);
+        if (told.kind == TOLD_NOTHING)
             continue;
-        struct told other = told_at(split, i, where);
-        alike += other.kind == told.kind && other.status == told.status;
+        struct told_line *line = ARRAY_ADD(&lines->items);
+        if (line == NULL)
+            return error_no_memory();
+        *line = (struct told_line){says(split, i, told), i};
     }
-    return alike;
+    if (lines->items.count != 0)
+        qsort(lines->items.items, lines->items.count, sizeof *lines->items.items, by_what_it_says);
+    return NULL;
+}
+
+// How many of the lines before `end` say that.
+static size_t count_alike(const struct told_lines *lines, uint64_t what, size_t end)
+{
+    size_t from[2];
+    const struct told_line sought[] = {{what, 0}, {what, end}};
+    for (int i = 0; i < 2; i++) {
+        size_t low = 0, high = lines->items.count;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (by_what_it_says(&lines->items.items[middle], &sought[i]) < 0)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        from[i] = low;
+    }
+    return from[1] - from[0];
+}
+
+// The most that a run without the fault says that.
+static struct error *count_usual(struct usual_lines *usual, uint64_t what, enum told_where where,
+                                 size_t *ret_most)
+{
+    *ret_most = 0;
+    for (size_t i = 0; i < usual->count; i++) {
+        if (!usual->collected)
+            TRY(collect_told(&usual->texts[i], where, &usual->told[i]));
+        size_t count = count_alike(&usual->told[i], what, SIZE_MAX);
+        *ret_most = count > *ret_most ? count : *ret_most;
+    }
+    usual->collected = true;
+    return NULL;
 }
 
 // Whether a reference run has this very line in another output: then it may be data.
@@ -108,6 +179,7 @@ struct error *reference_find_told(const struct reference *reference,
 {
     _cleanup_(usual_lines_deinit) struct usual_lines usual = {0};
     _cleanup_(lines_split_deinit) struct lines_split split = {0};
+    _cleanup_(told_lines_deinit) struct told_lines own = {0};
     struct lines_text text;
     *ret_told = (struct told){0};
     if (!reference_text(artifact, &text))
@@ -120,14 +192,12 @@ struct error *reference_find_told(const struct reference *reference,
         struct told told = told_at(&split, i, where);
         if (told.kind == TOLD_NOTHING)
             continue;
-        uint64_t shape = lines_shape(&split, i);
-        size_t most = 0, size = split.lines.items[i].size;
-        for (size_t j = 0; j < usual.count; j++) {
-            const struct lines_split *other = &usual.texts[j];
-            size_t count = count_alike(other, other->lines.count, shape, told, where);
-            most = count > most ? count : most;
-        }
-        if (count_alike(&split, i + 1, shape, told, where) <= most ||
+        uint64_t what = says(&split, i, told);
+        size_t most, size = split.lines.items[i].size;
+        if (own.items.count == 0)
+            TRY(collect_told(&split, where, &own));
+        TRY(count_usual(&usual, what, where, &most));
+        if (count_alike(&own, what, i + 1) <= most ||
             (told.kind == TOLD_ERROR && is_data(reference, lines_at(&split, i), size)))
             continue;
         *ret_told = told;

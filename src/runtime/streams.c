@@ -123,7 +123,7 @@ static void *opened(void *stream, struct frame_start caller)
 }
 
 // clang-format off
-#define EACH_HOOK(X) X(fopen) X(fopen64) X(fdopen) X(tmpfile) X(tmpfile64)
+#define EACH_HOOK(X) X(fopen) X(fopen64) X(fdopen) X(tmpfile) X(tmpfile64) X(popen)
 // clang-format on
 #define AT(name) AT_##name,
 enum { EACH_HOOK(AT) HOOKS };
@@ -146,6 +146,7 @@ OPENING_HOOK(fopen64, (const char *a, const char *b), (a, b))
 OPENING_HOOK(fdopen, (int a, const char *b), (a, b))
 OPENING_HOOK(tmpfile, (void), ())
 OPENING_HOOK(tmpfile64, (void), ())
+OPENING_HOOK(popen, (const char *a, const char *b), (a, b))
 
 // Filled in at run time, as in descriptors.c.
 struct hook stream_hooks[STREAM_HOOKS];

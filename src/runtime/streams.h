@@ -13,7 +13,7 @@
 struct call_frame;
 struct module;
 
-#define STREAM_HOOKS 5
+#define STREAM_HOOKS 6
 extern struct hook stream_hooks[STREAM_HOOKS]; // empty unless streams_are_known()
 
 void streams_prepare(void);   // once the plan is there

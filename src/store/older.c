@@ -19,6 +19,7 @@
 #define VERSION_WITH_DAMAGE       7
 #define VERSION_WITH_PROOFS       9
 #define VERSION_WITH_CONSEQUENCES 10
+#define VERSION_WITH_PARTS        11
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
@@ -138,6 +139,7 @@ static const struct {
     {VERSION_WITH_PROOFS, &table_finding, "proof_result", no_value},
     {VERSION_WITH_PROOFS, &table_finding, "proof_lasting", "0"},
     {VERSION_WITH_CONSEQUENCES, &table_finding, "library", no_value},
+    {VERSION_WITH_PARTS, &table_finding, "part_of", no_value},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 

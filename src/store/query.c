@@ -34,15 +34,12 @@ struct query_template {
 #define COUNT_CANDIDATES(column)                                                                   \
     COUNT("candidate." column, "JOIN candidate ON candidate.id = trial.candidate")
 
-// How many findings of the same kind, after failures of the same function, come before this one.
-// The first of each function come first, so that one function does not fill the page.
-#define CALLED(finding) "substr(" finding ".site, 1, instr(" finding ".site, ' '))"
+// The number of a finding among those of the same kind after failures of the same function. The
+// first of each function come first, so that one function does not fill the page.
 #define LIKE_BEFORE                                                                                \
-    " (SELECT count(*) FROM finding AS other WHERE other.campaign = finding.campaign"              \
-    "   AND other.verdict = finding.verdict AND other.severity IS finding.severity"                \
-    "   AND other.proof IS finding.proof AND " CALLED("other") " IS " CALLED(                      \
-        "finding") "   AND (other.trials > finding.trials"                                         \
-                   "     OR (other.trials = finding.trials AND other.id < finding.id))),"
+    " row_number() OVER (PARTITION BY finding.verdict, finding.severity, finding.proof,"           \
+    "   substr(finding.site, 1, instr(finding.site, ' '))"                                         \
+    "   ORDER BY finding.trials DESC, finding.id),"
 
 static const struct query_template queries[QUERIES] = {
     [ADD_CAMPAIGN] = INSERT(campaign),
@@ -63,21 +60,23 @@ static const struct query_template queries[QUERIES] = {
                          NULL, NULL},
     [SET_DEFINITION] = {"UPDATE campaign SET definition = ?2 WHERE id = ?1", NULL, NULL},
     [REMOVE_CAMPAIGN] = {"DELETE FROM campaign WHERE id = ?1", NULL, NULL},
-    [UPDATE_FINDING] = {"UPDATE finding SET title = ?5, site = ?6, file = ?7, line = ?8,"
-                        " stack = ?9, trial = ?10, command = ?12, confirmed = ?13,"
-                        " suppressed = coalesce(?14, suppressed), severity = ?15,"
-                        " carried = ?16, carried_s = ?17, proof = ?18, proof_tries = ?19,"
-                        " proof_trial = ?20, proof_call = ?21, proof_error = ?22,"
-                        " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25,"
-                        " library = ?26 WHERE id = ?1",
-                        NULL, NULL},
+    [UPDATE_FINDING] =
+        {"UPDATE finding SET verdict = ?3, title = ?5, site = ?6, file = ?7, line = ?8,"
+         " stack = ?9, trial = ?10, command = ?12, confirmed = ?13,"
+         " suppressed = coalesce(?14, suppressed), severity = ?15,"
+         " carried = ?16, carried_s = ?17, proof = ?18, proof_tries = ?19,"
+         " proof_trial = ?20, proof_call = ?21, proof_error = ?22,"
+         " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25,"
+         " library = ?26, part_of = ?27 WHERE id = ?1",
+         NULL, NULL},
     [PROVE_FINDING] = {"UPDATE finding SET command = coalesce(nullif(?12, ''), command), proof = "
                        "?18, proof_tries = ?19,"
                        " proof_trial = ?20, proof_call = ?21, proof_error = ?22,"
                        " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25,"
-                       " library = coalesce(?26, library)"
+                       " library = coalesce(?26, library), part_of = coalesce(?27, part_of)"
                        " WHERE id = ?1",
                        NULL, NULL},
+    [JOIN_FINDING] = {"UPDATE finding SET library = ?26, part_of = ?27 WHERE id = ?1", NULL, NULL},
     [CONFIRM_FINDING] = {"UPDATE finding SET confirmed = ?2 WHERE id = ?1", NULL, NULL},
     [SET_TRIAL_FINDING] = {"UPDATE trial SET finding = nullif(?2, 0) WHERE id = ?1", NULL, NULL},
     [NEWEST_CAMPAIGN] = SELECT(campaign, "ORDER BY id DESC LIMIT 1"),
@@ -96,6 +95,7 @@ static const struct query_template queries[QUERIES] = {
         SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
                         " WHERE finding.campaign = ?1"
                         " ORDER BY finding.proof IS 'impossible', finding.proof IS 'unproven',"
+                        " finding.library IS NOT NULL,"
                         " CASE finding.severity WHEN 'critical' THEN 1 WHEN 'high' THEN 2"
                         "   WHEN 'medium' THEN 3 ELSE 4 END,"
                         " verdict.severity, finding.proof IS 'caused'," LIKE_BEFORE

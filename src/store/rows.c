@@ -338,6 +338,14 @@ struct error *store_prove_finding(struct store *store, const struct store_findin
                            change_row(store, PROVE_FINDING, &table_finding, row, row->id));
 }
 
+struct error *store_join_finding(struct store *store, const struct store_finding *row)
+{
+    bool own;
+    TRY(store_write_start(store, &own));
+    return store_write_end(store, own,
+                           change_row(store, JOIN_FINDING, &table_finding, row, row->id));
+}
+
 struct error *store_confirm_finding(struct store *store, int64_t id, enum store_confirmed confirmed)
 {
     bool own;

@@ -348,6 +348,9 @@ static const char consequences[] =
     ");\n"
     "CREATE INDEX consequence_finding ON consequence (finding);\n";
 
-const char *const schema_steps[] = {tables, views,  stopped_by, measured, ways,
-                                    facts,  safety, deliberate, proofs,   consequences};
+// Findings that another one stands for.
+static const char parts[] = "ALTER TABLE finding ADD COLUMN part_of INTEGER;\n";
+
+const char *const schema_steps[] = {tables, views,      stopped_by, measured,     ways, facts,
+                                    safety, deliberate, proofs,     consequences, parts};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

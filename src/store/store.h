@@ -271,6 +271,7 @@ struct store_finding {
                               // STORE_PROOF_UNPROVEN: what it returns without any fault, too
     bool proof_lasting;       // later calls must fail, too
     const char *library;      // file name of the system library whose bug it is; NULL: none
+    int64_t part_of;          // the finding that stands for this one, too; 0: none
 };
 // A part of the explanation of a finding, see enum consequence_kind. Members that do not belong to
 // the kind are 0 or NULL.
@@ -301,10 +302,12 @@ store_each_consequence(struct store *store, int64_t finding,
 // row->trials. Sets row->id, and sets row->trials (1: it is new) and row->trial to the stored
 // values. If the row existed, its other columns stay.
 _must_check_ struct error *store_add_finding(struct store *store, struct store_finding *row);
-// Updates title, site, file, line, stack, trial, command, confirmed, carried, carried_s and all
-// about the proof of the finding with row->id, because a simpler trial shows it.
+// Updates verdict, severity, title, site, file, line, stack, trial, command, confirmed, carried,
+// carried_s and all about the proof of the finding with row->id, because a simpler trial shows it.
 _must_check_ struct error *store_update_finding(struct store *store,
                                                 const struct store_finding *row);
+// Sets library and part_of of the finding with row->id.
+_must_check_ struct error *store_join_finding(struct store *store, const struct store_finding *row);
 // Updates command and all about the proof of the finding with row->id.
 _must_check_ struct error *store_prove_finding(struct store *store,
                                                const struct store_finding *row);

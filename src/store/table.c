@@ -165,6 +165,7 @@ static const struct column finding_columns[] = {
     COLUMN(store_finding, proof_result, KIND_OPTIONAL_TEXT),
     COLUMN(store_finding, proof_lasting, KIND_FLAG),
     COLUMN(store_finding, library, KIND_OPTIONAL_TEXT),
+    COLUMN(store_finding, part_of, KIND_KEY),
 };
 TABLE(finding);
 

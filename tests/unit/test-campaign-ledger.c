@@ -219,6 +219,76 @@ static void test_hangs_elsewhere(void **state)
     bench_end(&bench);
 }
 
+static struct error *note_severity(void *data, const struct store_finding *row)
+{
+    struct store_finding *finding = data;
+    finding->verdict = row->verdict;
+    finding->severity = row->severity;
+    finding->confirmed = row->confirmed;
+    return NULL;
+}
+
+// Keeps a trial, or runs the current one again, that ends as wrong results of this severity.
+static void wrong(struct bench *bench, uint64_t number, enum verdict verdict,
+                  enum severity severity)
+{
+    size_t index;
+    struct trial_job job = job_of(bench, number != 0 ? number : 1);
+    struct engine_result result = result_of(verdict, 1);
+    result.judgement.severity = severity;
+    free(result.judgement.cause);
+    result.judgement.cause = strdup("silent result after f");
+    if (number != 0)
+        ok(ledger_keep(&bench->ledger, &job, NULL, &result));
+    else {
+        struct finding_group *group = ledger_unconfirmed(&bench->ledger, &index);
+        assert_non_null(group);
+        job.number = group->number;
+        ok(ledger_confirm(&bench->ledger, index, &job, &result));
+    }
+    trial_job_deinit(&job);
+    engine_result_deinit(&result);
+}
+
+static void severity_is(struct bench *bench, enum verdict verdict, enum severity severity,
+                        enum store_confirmed confirmed)
+{
+    struct store_finding finding = {0};
+    ok(store_each_finding(bench->ledger.store, bench->campaign.id, note_severity, &finding));
+    assert_int_equal(finding.verdict, verdict);
+    assert_int_equal(finding.severity, severity);
+    assert_int_equal(finding.confirmed, confirmed);
+}
+
+// The worst that was repeated counts. Wrong results are one finding, reported or not.
+static void test_severity(void **state)
+{
+    struct bench bench;
+    bench_start(&bench);
+    wrong(&bench, 1, VERDICT_WRONG_OUTPUT, SEVERITY_MEDIUM);
+    wrong(&bench, 0, VERDICT_WRONG_OUTPUT, SEVERITY_MEDIUM);
+    wrong(&bench, 0, VERDICT_WRONG_OUTPUT, SEVERITY_MEDIUM);
+    severity_is(&bench, VERDICT_WRONG_OUTPUT, SEVERITY_MEDIUM, STORE_CONFIRMED);
+    // Worse, and it repeats.
+    wrong(&bench, 2, VERDICT_SILENT, SEVERITY_HIGH);
+    severity_is(&bench, VERDICT_SILENT, SEVERITY_HIGH, STORE_NOT_CONFIRMED);
+    wrong(&bench, 0, VERDICT_SILENT, SEVERITY_HIGH);
+    wrong(&bench, 0, VERDICT_SILENT, SEVERITY_HIGH);
+    severity_is(&bench, VERDICT_SILENT, SEVERITY_HIGH, STORE_CONFIRMED);
+    // Worse, but only once: a repetition shows less.
+    wrong(&bench, 3, VERDICT_SILENT, SEVERITY_LOSS);
+    wrong(&bench, 0, VERDICT_SILENT, SEVERITY_LOSS);
+    wrong(&bench, 0, VERDICT_SILENT, SEVERITY_HIGH);
+    severity_is(&bench, VERDICT_SILENT, SEVERITY_HIGH, STORE_CONFIRMED);
+    // Worse, but nothing of it repeats: the example before is tried again.
+    wrong(&bench, 4, VERDICT_SILENT, SEVERITY_LOSS);
+    confirm(&bench, 0, 4, VERDICT_PASS);
+    wrong(&bench, 0, VERDICT_SILENT, SEVERITY_HIGH);
+    wrong(&bench, 0, VERDICT_SILENT, SEVERITY_HIGH);
+    severity_is(&bench, VERDICT_SILENT, SEVERITY_HIGH, STORE_CONFIRMED);
+    bench_end(&bench);
+}
+
 // The trial that repeats becomes the example.
 static void test_next_trial_confirms(void **state)
 {
@@ -463,11 +533,11 @@ static void test_resumed_proof(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_confirmation),        cmocka_unit_test(test_hangs_elsewhere),
-        cmocka_unit_test(test_next_trial_confirms), cmocka_unit_test(test_overtaken_confirmation),
-        cmocka_unit_test(test_fewest_faults),       cmocka_unit_test(test_proof_of_several),
-        cmocka_unit_test(test_proof_stays),         cmocka_unit_test(test_resumed_proof),
-        cmocka_unit_test(test_proof_of_spare),
+        cmocka_unit_test(test_confirmation),           cmocka_unit_test(test_hangs_elsewhere),
+        cmocka_unit_test(test_next_trial_confirms),    cmocka_unit_test(test_severity),
+        cmocka_unit_test(test_overtaken_confirmation), cmocka_unit_test(test_fewest_faults),
+        cmocka_unit_test(test_proof_of_several),       cmocka_unit_test(test_proof_stays),
+        cmocka_unit_test(test_resumed_proof),          cmocka_unit_test(test_proof_of_spare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -361,6 +361,47 @@ static void same_titles_are_told_apart(void **state)
     store_close(maker.store);
 }
 
+// A crash is shown even if it did not repeat. Other results and hangs are chance.
+static void chance_is_hidden(void **state)
+{
+    static const enum verdict verdicts[] = {VERDICT_CRASH, VERDICT_HANG, VERDICT_SILENT,
+                                            VERDICT_WRONG_OUTPUT, VERDICT_SILENT};
+    const size_t count = sizeof verdicts / sizeof *verdicts;
+    struct report_options options = {0};
+    struct maker maker = {0};
+    fresh("unrepeated");
+    maker_start(&maker, path, "unrepeated", count, count);
+    for (size_t i = 0; i < count; i++) {
+        char cause[8];
+        snprintf(cause, sizeof cause, "%zu", i);
+        maker_trial(&maker, &(struct made_trial){
+                                .candidate = maker_candidate(&maker, "x", "x", NULL, 0, true),
+                                .verdict = verdicts[i],
+                                .type = "x",
+                                .cause = cause,
+                                .title = cause,
+                                .command = "ordeal replay 1"});
+        must_work(store_confirm_finding(maker.store, (int64_t)i + 1,
+                                        i + 1 < count ? STORE_FLAKY : STORE_CONFIRMED));
+    }
+    maker_end(&maker);
+    struct report_shown shown;
+    must_work(report_count_shown(maker.store, 1, options.proof, &shown));
+    assert_int_equal(shown.shown[VERDICT_CRASH], 1);
+    assert_int_equal(shown.hidden[VERDICT_HANG], 1);
+    assert_int_equal(shown.shown[VERDICT_SILENT], 1);
+    assert_int_equal(shown.hidden[VERDICT_SILENT], 1);
+    for (int all = 0; all < 2; all++) {
+        struct buffer text = {0};
+        options.proof = all ? REPORT_PROOF_ALL : REPORT_PROOF_USUAL;
+        must_work(report_campaign_text(maker.store, 0, &options, &text));
+        assert_non_null(strstr(text.data, all ? "5 findings" : "2 findings"));
+        assert_int_equal(strstr(text.data, "not shown: 3 that did not repeat") != NULL, !all);
+        buffer_deinit(&text);
+    }
+    store_close(maker.store);
+}
+
 // Columns of a line of UTF-8: wide characters are in the tests' stores, but no combining ones.
 static size_t columns(const char *line, size_t size)
 {
@@ -533,6 +574,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(exhaustive_means_all),
         cmocka_unit_test(filters_quiet_the_notes),
         cmocka_unit_test(same_titles_are_told_apart),
+        cmocka_unit_test(chance_is_hidden),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

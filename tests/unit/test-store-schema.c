@@ -279,6 +279,17 @@ static void the_manual_is_right(void **state)
     buffer_deinit(&page);
 }
 
+// Whether a plan reads a whole table. What a query inside of it found is no table.
+static bool scans(const char *plan)
+{
+    while ((plan = strstr(plan, "SCAN ")) != NULL) {
+        plan += strlen("SCAN ");
+        if (strncmp(plan, "(subquery", strlen("(subquery")) != 0)
+            return true;
+    }
+    return false;
+}
+
 // No query reads a whole table, but the two that want all campaigns.
 static void queries_use_indexes(void **state)
 {
@@ -290,7 +301,7 @@ static void queries_use_indexes(void **state)
         must(buffer_printf(&explain, "EXPLAIN QUERY PLAN %s", sql));
         _cleanup_(buffer_deinit) struct buffer plan = ask(store, explain.data);
         bool all = query == EACH_CAMPAIGN || query == NEWEST_CAMPAIGN;
-        if (!all && strstr(plan.data, "SCAN") != NULL)
+        if (!all && scans(plan.data))
             fail_msg("%s\n%s", sql, plan.data);
         if (query == COUNT_ALL && strstr(plan.data, "COVERING INDEX trial_verdict") == NULL)
             fail_msg("%s\n%s", sql, plan.data);

@@ -69,16 +69,28 @@ static struct error *ask(char *const *command, struct buffer *answer)
     return error;
 }
 
+// The line that names a package: others tell of diversions ("diversion by dash from: /bin/sh",
+// "local diversion to: ...").
+static const char *package_line(const char *lines)
+{
+    static const char by[] = "diversion by ", local[] = "local diversion ";
+    for (; *lines != '\0'; lines += strcspn(lines, "\n"), lines += *lines == '\n')
+        if (strncmp(lines, by, sizeof by - 1) != 0 && strncmp(lines, local, sizeof local - 1) != 0)
+            break;
+    return lines;
+}
+
 // "tree: /usr/bin/tree", "libc6:amd64: /lib/x86_64-linux-gnu/libc.so.6"
 static struct error *ask_name(const char *path, struct package *package)
 {
     _cleanup_(buffer_deinit) struct buffer answer = {0};
     char *const command[] = {"dpkg-query", "-S", "--", (char *)path, NULL};
     TRY(ask(command, &answer));
-    size_t size = answer.size != 0 ? strcspn(answer.data, ":, \n") : 0;
+    const char *line = answer.size != 0 ? package_line(answer.data) : "";
+    size_t size = strcspn(line, ":, \n");
     if (size == 0)
         return NULL;
-    package->name = strndup(answer.data, size);
+    package->name = strndup(line, size);
     return package->name != NULL ? NULL : error_no_memory();
 }
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "injectors/library/realism.h"
 #include "injectors/library/spec.h"
 
 #include <stdlib.h>
@@ -183,11 +184,32 @@ static struct error *make_site(const struct candidate_builder *builder,
     return finish(builder, error, &candidate);
 }
 
+// Adds the first occurrence of these calls.
+static struct error *add_first(const struct candidate_builder *builder,
+                               const struct recorded_call *call)
+{
+    if (!call->in_all_runs) {
+        builder->plan->uncertain++;
+        return NULL;
+    }
+    return add_occurrence(builder, call, &builder->plan->recording.sites.items[call->site], true,
+                          call->first);
+}
+
+static bool is_stream_write(const struct recorded_call *call)
+{
+    return strcmp(call->function, REALISM_STREAM_WRITE) == 0;
+}
+
+// The site of a write below a stream is where the stream was opened, and no caller: its candidate
+// is the first write of that stream.
 static struct error *add_site(struct candidate_builder *builder, const struct recorded_call *call)
 {
     const struct recorded_site *site = &builder->plan->recording.sites.items[call->site];
     bool fresh;
     TRY(is_new(builder, call, call->site, &fresh));
+    if (fresh && is_stream_write(call))
+        return add_first(builder, call);
     if (!fresh ||
         site->module[0] == '\0') // an address without a module means nothing to another run
         return NULL;
@@ -197,16 +219,10 @@ static struct error *add_site(struct candidate_builder *builder, const struct re
 // A stack is known only by its hash, so its candidate is the first occurrence that had it.
 static struct error *add_stack(struct candidate_builder *builder, const struct recorded_call *call)
 {
-    bool fresh;
-    if (!call->in_all_runs) {
-        builder->plan->uncertain++;
-        return NULL;
-    }
-    TRY(is_new(builder, call, call->stack, &fresh));
-    if (!fresh)
-        return NULL;
-    return add_occurrence(builder, call, &builder->plan->recording.sites.items[call->site], true,
-                          call->first);
+    bool fresh = true;
+    if (call->in_all_runs)
+        TRY(is_new(builder, call, call->stack, &fresh));
+    return fresh ? add_first(builder, call) : NULL;
 }
 
 bool library_is_called(const struct library_plan *plan, size_t fault)

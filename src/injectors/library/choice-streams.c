@@ -43,7 +43,8 @@ static bool is_wanted(const struct choosing *choosing, const struct recorded_cal
 }
 
 static struct error *put(struct choosing *choosing, const struct recorded_call *call,
-                         uint64_t occurrence, bool lasting, uint8_t round, enum stage stage)
+                         uint64_t occurrence, bool lasting, uint8_t round, enum stage stage,
+                         const char *action)
 {
     struct chosen chosen = {.recording = choosing->recording,
                             .call = (uint32_t)(call - choosing->recording->calls.items),
@@ -54,7 +55,7 @@ static struct error *put(struct choosing *choosing, const struct recorded_call *
                             .lasting = lasting,
                             .occurrence = occurrence,
                             .outside_project = choosing_is_outside(choosing, call)};
-    strcpy(chosen.action, "0/ENOSPC");
+    strcpy(chosen.action, action);
     struct chosen *added = ARRAY_ADD(&choosing->items);
     if (added == NULL)
         return error_no_memory();
@@ -62,8 +63,12 @@ static struct error *put(struct choosing *choosing, const struct recorded_call *
     return NULL;
 }
 
+#define FULL   "0/ENOSPC"
+#define BROKEN "0/EIO"
+
 // The disk is full from the first write on; it is full at the last one, which fclose() or exit()
-// makes; one write fails and later ones do not, so that a piece is missing in the middle.
+// makes; one write fails and later ones do not, so that a piece is missing in the middle. A disk
+// that is broken is another error, which some programs treat in another way.
 struct error *choosing_put_stream_write(struct choosing *choosing, const struct recorded_call *call)
 {
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
@@ -76,15 +81,17 @@ struct error *choosing_put_stream_write(struct choosing *choosing, const struct 
         return NULL;
     TRY(map_add(&choosing->streams, key_of(call), &first));
     if (!first) // opened at the same place by way of other functions
-        return put(choosing, call, call->first, call->latest != call->first, 0, STAGE_STACK);
+        return put(choosing, call, call->first, call->latest != call->first, 0, STAGE_STACK, FULL);
     if (call->latest == call->first) {
         TRY(map_add(&choosing->short_streams, key_of(call), NULL));
-        return put(choosing, call, call->first, false, 0, STAGE_UNCHECKED);
+        TRY(put(choosing, call, call->first, false, 0, STAGE_UNCHECKED, FULL));
+        return put(choosing, call, call->first, false, 3, STAGE_UNCHECKED, BROKEN);
     }
-    TRY(put(choosing, call, call->first, true, 0, STAGE_UNCHECKED));
+    TRY(put(choosing, call, call->first, true, 0, STAGE_UNCHECKED, FULL));
     if (call->latest != 0)
-        TRY(put(choosing, call, call->latest, false, 1, STAGE_UNCHECKED));
-    return put(choosing, call, call->first, false, 2, STAGE_UNCHECKED);
+        TRY(put(choosing, call, call->latest, false, 1, STAGE_UNCHECKED, FULL));
+    TRY(put(choosing, call, call->first, false, 2, STAGE_UNCHECKED, FULL));
+    return put(choosing, call, call->first, false, 3, STAGE_UNCHECKED, BROKEN);
 }
 
 bool choosing_calls_fail(const struct choosing *choosing)

@@ -10,7 +10,6 @@
 #include "report/campaign/facts.h"
 #include "report/campaign/preload.h"
 #include "report/text.h"
-#include "store/definition-lines.h"
 
 #include <string.h>
 
@@ -63,6 +62,47 @@ static const char *program_path(const struct bug_page *page)
     return slash;
 }
 
+// Which variables matter is not known. Those that tell where the user is at home do not.
+static struct error *put_variable(void *data, const struct store_variable *row)
+{
+    static const char *const common[] = {"PATH", "HOME", "PWD", "OLDPWD", "_", "SHLVL", "TERM"};
+    struct bug_page *page = data;
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        if (strcmp(row->name, common[i]) == 0)
+            return NULL;
+    if (row->value == NULL)
+        return NULL;
+    PUT(page, "\n- variable: ");
+    TRY(put_escaped(page, row->name));
+    PUT(page, "=");
+    return put_escaped(page, row->value);
+}
+
+// What else belongs to the workload, as the definition has it.
+static struct error *put_circumstances(struct bug_page *page)
+{
+    static const struct {
+        const char *name, *section, *key;
+    } rows[] = {
+        {"input", NULL, "input"},   {"before it", NULL, "setup"},   {"ready", "server", "ready"},
+        {"load", "server", "load"}, {"after it", NULL, "posttest"},
+    };
+    const char *definition = page->facts.campaign.definition;
+    for (size_t i = 0; definition != NULL && i < sizeof rows / sizeof *rows; i++) {
+        size_t size;
+        const char *value =
+            campaign_definition_value(definition, rows[i].section, rows[i].key, &size);
+        _cleanup_free_ char *copy = value != NULL ? strndup(value, size) : NULL;
+        if (value != NULL && copy == NULL)
+            return error_no_memory();
+        if (copy == NULL)
+            continue;
+        PUT(page, "\n- %s: ", rows[i].name);
+        TRY(put_escaped(page, copy));
+    }
+    return store_each_variable(page->facts.store, page->facts.campaign.id, put_variable, page);
+}
+
 static struct error *put_head(struct bug_page *page)
 {
     const struct campaign_finding *finding = page->finding;
@@ -85,6 +125,7 @@ static struct error *put_head(struct bug_page *page)
     }
     PUT(page, "\n- command: ");
     TRY(put_escaped(page, page->facts.campaign.command));
+    TRY(put_circumstances(page));
     PUT(page, "\n- verdict: %s%s%s%s%s\n", verdict_facts[finding->verdict].name,
         severity != NULL ? ", severity " : "", severity != NULL ? severity : "",
         confirmed != NULL ? ", " : "", confirmed != NULL ? confirmed : "");
@@ -134,15 +175,6 @@ static struct error *put_stacks(struct bug_page *page)
     return put_block(page, page->finding->stack);
 }
 
-static bool has_key(const char *definition, const char *key)
-{
-    for (const char *line = definition; line != NULL && *line != '\0';
-         line += definition_line_size(line))
-        if (definition_is_key(line, key))
-            return true;
-    return false;
-}
-
 // The command of the workload behind a prefix, in its directory.
 static struct error *put_run(struct bug_page *page, const char *before, const char *after)
 {
@@ -156,9 +188,27 @@ static struct error *put_run(struct bug_page *page, const char *before, const ch
     return NULL;
 }
 
-static const char *input_of(const struct bug_page *page)
+// Appends " <FILE": the file that the workload reads. A name that YAML had to escape is left to the
+// reader.
+static struct error *put_input(const struct bug_page *page, struct buffer *text)
 {
-    return has_key(page->facts.campaign.definition, "input") ? "" : " </dev/null";
+    size_t size = 0;
+    const char *definition = page->facts.campaign.definition;
+    const char *input =
+        definition != NULL ? campaign_definition_value(definition, NULL, "input", &size) : NULL;
+    if (input == NULL)
+        return buffer_printf(text, " </dev/null");
+    if (*input == '"' && size >= 2) {
+        input++;
+        size -= 2;
+    }
+    _cleanup_free_ char *path = strndup(input, size);
+    if (path == NULL)
+        return error_no_memory();
+    if (strchr(path, '\\') != NULL)
+        return NULL;
+    TRY(buffer_printf(text, " <"));
+    return shell_put_word(text, path);
 }
 
 struct injections {
@@ -184,8 +234,10 @@ static struct error *put_preload(void *data, const struct store_injection *row)
     TRY(preload_put(&preload, &source));
     TRY(put_block(page, source.data));
     PUT(page, "Compile it with gcc, and preload it:\n");
-    TRY(put_block(page, "gcc -shared -fPIC -o /tmp/fail.so fail.c"));
-    return put_run(page, "LD_PRELOAD=/tmp/fail.so ", input_of(page));
+    TRY(put_block(page, "so=$(mktemp /tmp/fail-XXXXXX.so) && gcc -shared -fPIC -o $so fail.c"));
+    _cleanup_(buffer_deinit) struct buffer input = {0};
+    TRY(put_input(page, &input));
+    return put_run(page, "LD_PRELOAD=$so ", input.data != NULL ? input.data : "");
 }
 
 static bool writes_to_stdout(const struct bug_page *page, const char *function)
@@ -265,7 +317,7 @@ static struct error *put_symbols(struct bug_page *page)
     PUT(page, "\n## Lines of the source\n\n");
     PUT(page, "No debugging information was found for ");
     TRY(put_escaped(page, file_base_name(first->module)));
-    PUT(page, ", so places are told as function+offset or module+offset. ");
+    PUT(page, ", so places are given as function+offset or module+offset. ");
     if (page->package == NULL || page->package->name == NULL) {
         PUT(page, "Build it with -g.\n");
         return NULL;
@@ -285,9 +337,7 @@ static struct error *put_page(struct bug_page *page, struct store *store, int64_
     struct report_options all = *options;
     all.proof = REPORT_PROOF_ALL;
     TRY(campaign_facts_load(&page->facts, &subject, &all));
-    for (size_t i = 0; i < page->facts.findings.count; i++)
-        if (page->facts.findings.items[i].id == page->detail.trial.finding)
-            page->finding = &page->facts.findings.items[i];
+    page->finding = campaign_finding_find(&page->facts, page->detail.trial.finding);
     if (page->finding == NULL)
         return error_new("trial %lld shows no finding, so there is nothing to report; findings are "
                          "named F1, F2, ...",

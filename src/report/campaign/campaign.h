@@ -25,8 +25,16 @@ enum report_proof {
 };
 // "certain", "caused" or "all"; NULL: the usual ones.
 _must_check_ struct error *report_proof_parse(const char *name, enum report_proof *ret_proof);
-bool report_proof_hides(enum report_proof shown, enum store_proof proof);
-// How many findings are shown and how many are not, since they are suppressed or by their proof.
+// Why a finding is not shown, the first reason that holds.
+enum report_hidden {
+    REPORT_SHOWN,
+    REPORT_SUPPRESSED,
+    REPORT_HIDDEN_BY_PROOF,
+    REPORT_UNREPEATED, // another result or a timeout, which no other run of the trial shows
+};
+enum report_hidden report_hides(enum report_proof shown, const struct store_finding *row);
+// How many findings are shown and how many are not. Findings that another one stands for do not
+// count.
 struct report_shown {
     uint64_t shown[VERDICTS], hidden[VERDICTS];
 };

@@ -23,22 +23,29 @@ struct error *campaign_put_definition(const char *definition, struct buffer *tex
     return NULL;
 }
 
-// Whether the definition says `key: value` one level below `section`.
-static bool says(const char *definition, const char *section, const char *key, const char *value)
+const char *campaign_definition_value(const char *definition, const char *section, const char *key,
+                                      size_t *ret_size)
 {
-    bool inside = false;
-    size_t size = strlen(value);
+    bool inside = section == NULL;
     for (const char *line = definition; *line != '\0'; line += definition_line_size(line)) {
-        if (definition_begins_key(line))
+        if (section != NULL && definition_begins_key(line))
             inside = definition_is_key(line, section);
         const char *at = line + strspn(line, " ");
-        if (!inside || at == line || !definition_is_key(at, key))
+        if (!inside || (at == line) != (section == NULL) || !definition_is_key(at, key))
             continue;
         at += strlen(key) + 1;
         at += strspn(at, " ");
-        return strncmp(at, value, size) == 0 && (at[size] == '\n' || at[size] == '\0');
+        *ret_size = strcspn(at, "\n");
+        return *ret_size != 0 && strncmp(at, "[]", 2) != 0 ? at : NULL;
     }
-    return false;
+    return NULL;
+}
+
+static bool says(const char *definition, const char *section, const char *key, const char *value)
+{
+    size_t size = 0;
+    const char *said = campaign_definition_value(definition, section, key, &size);
+    return said != NULL && size == strlen(value) && memcmp(said, value, size) == 0;
 }
 
 const char *campaign_caution(const char *definition)

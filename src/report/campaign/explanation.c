@@ -107,6 +107,8 @@ static struct error *put_fails(const struct store_consequence *item, struct buff
     const char *error = item->name[size] == '/' ? item->name + size + 1 : "";
     if (size == 0)
         TRY(buffer_printf(text, "fails"));
+    else if (strncmp(item->name, "short", strlen("short")) == 0)
+        TRY(buffer_printf(text, "transfers only a part"));
     else
         TRY(buffer_printf(text, "returns %.*s", (int)size, item->name));
     if (*error != '\0')
@@ -177,15 +179,15 @@ static struct error *put_way(const struct store_consequence *item, struct buffer
     case CONSEQUENCE_TESTED_SOMETIMES:
         TRY(put_with("", item, " tests it", text));
         TRY(put_at(item, text));
-        return buffer_printf(text, ", but not on every way");
+        return buffer_printf(text, ", but not on every path");
     case CONSEQUENCE_ERRNO_ONLY:
-        TRY(put_with("", item, " only asks for some values of errno", text));
+        TRY(put_with("", item, " checks only for some values of errno", text));
         TRY(put_at(item, text));
-        return buffer_printf(text, " and treats the others like a success");
+        return buffer_printf(text, " and takes the others for success");
     case CONSEQUENCE_COMPARED:
         TRY(put_with("", item, " compares it", text));
         TRY(put_at(item, text));
-        return buffer_printf(text, ", but this failure passes the test like a success");
+        return buffer_printf(text, ", but this failure passes that test as success does");
     case CONSEQUENCE_UNTESTED:
         return put_with("", item, " does not test it", text);
     case CONSEQUENCE_IGNORED:

@@ -150,17 +150,33 @@ static struct error *explain(const struct campaign_facts *facts, struct campaign
     return NULL;
 }
 
+static struct error *add_part(struct campaign_facts *facts, const struct store_finding *row)
+{
+    struct campaign_part *part = ARRAY_ADD(&facts->parts);
+    if (part == NULL)
+        return error_no_memory();
+    *part = (struct campaign_part){.id = row->id, .part_of = row->part_of, .trials = row->trials};
+    return copy(row->site, "", &part->site);
+}
+
 static struct error *add_finding(void *data, const struct store_finding *row)
 {
     struct campaign_facts *facts = data;
-    if (row->suppressed != NULL) {
+    if (row->part_of != 0)
+        return add_part(facts, row);
+    switch (report_hides(facts->options->proof, row)) {
+    case REPORT_SUPPRESSED:
         facts->suppressed++;
         facts->suppressed_trials += row->trials;
         return NULL;
-    }
-    if (report_proof_hides(facts->options->proof, row->proof)) {
+    case REPORT_HIDDEN_BY_PROOF:
         facts->hidden[row->proof]++;
         return NULL;
+    case REPORT_UNREPEATED:
+        facts->unrepeated++;
+        return NULL;
+    case REPORT_SHOWN:
+        break;
     }
     struct campaign_finding *finding = ARRAY_ADD(&facts->findings);
     if (finding == NULL)
@@ -198,13 +214,6 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     return copy(command.data, NULL, &finding->command);
 }
 
-// What can happen, what may, and what cannot.
-#define PROVEN_CLASSES 3
-static size_t proven_class(const struct campaign_finding *finding)
-{
-    return finding->proof == STORE_PROOF_IMPOSSIBLE ? 2 : finding->proof == STORE_PROOF_UNPROVEN;
-}
-
 // The function of the fault is that of the candidate.
 static struct error *name_functions(struct campaign_facts *facts)
 {
@@ -220,28 +229,38 @@ static struct error *name_functions(struct campaign_facts *facts)
     return NULL;
 }
 
-// Severity comes first: a wrong file is worse than a
-// wrong line of output. What a system library does wrong comes after what the program does.
-static struct error *order_findings(struct campaign_facts *facts)
+// Says of a finding which other failures show it, too.
+static struct error *name_part(const struct campaign_part *part, struct campaign_finding *finding)
 {
-    size_t count = facts->findings.count, put = 0;
-    struct campaign_finding *sorted = calloc(count + 1, sizeof *sorted);
-    if (sorted == NULL)
-        return error_no_memory();
-    static const enum severity order[] = {SEVERITY_LOSS, SEVERITY_HIGH, SEVERITY_MEDIUM,
-                                          SEVERITY_NONE};
-    const size_t severities = sizeof order / sizeof *order;
-    for (size_t i = 0; i < PROVEN_CLASSES * 2 * severities; i++)
-        for (size_t j = 0; j < count; j++) {
-            const struct campaign_finding *finding = &facts->findings.items[j];
-            size_t class = proven_class(finding) * 2u + (finding->library != NULL);
-            if (finding->severity == order[i % severities] && class == i / severities)
-                sorted[put++] = *finding;
-        }
-    if (count != 0)
-        memcpy(facts->findings.items, sorted, count * sizeof *sorted);
-    free(sorted);
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (finding->also != NULL)
+        TRY(buffer_printf(&text, "%s; ", finding->also));
+    TRY(buffer_printf(&text, "%s (F%lld)", part->site, (long long)part->id));
+    free(finding->also);
+    finding->also = TAKE(text.data);
+    finding->trials += part->trials;
     return NULL;
+}
+
+static struct error *name_parts(struct campaign_facts *facts)
+{
+    for (size_t i = 0; i < facts->findings.count; i++)
+        TRY(map_put(&facts->by_id, (uint64_t)facts->findings.items[i].id, (uint32_t)i));
+    for (size_t i = 0; i < facts->parts.count; i++) {
+        const struct campaign_part *part = &facts->parts.items[i];
+        uint32_t index = map_find(&facts->by_id, (uint64_t)part->part_of);
+        if (index == MAP_NONE) // it is hidden, and its parts with it
+            continue;
+        TRY(name_part(part, &facts->findings.items[index]));
+        TRY(map_put(&facts->by_id, (uint64_t)part->id, index));
+    }
+    return NULL;
+}
+
+const struct campaign_finding *campaign_finding_find(const struct campaign_facts *facts, int64_t id)
+{
+    uint32_t index = map_find(&facts->by_id, (uint64_t)id);
+    return index != MAP_NONE ? &facts->findings.items[index] : NULL;
 }
 
 static struct error *add_way(void *data, const struct store_count *row)
@@ -301,7 +320,7 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     TRY(campaign_references_load(facts));
     TRY(store_each_finding(facts->store, facts->campaign.id, add_finding, facts));
     TRY(name_functions(facts));
-    TRY(order_findings(facts));
+    TRY(name_parts(facts));
     TRY(campaign_titles_distinguish(facts));
     TRY(store_each_count(facts->store, facts->campaign.id, "way", add_way, facts));
     TRY(store_each_count(facts->store, facts->campaign.id, "damage", add_damage, facts));
@@ -329,8 +348,13 @@ void campaign_facts_deinit(struct campaign_facts *facts)
         free(finding->proof_result);
         free(finding->proof_function);
         free(finding->explanation);
+        free(finding->also);
     }
     ARRAY_DEINIT(&facts->findings);
+    for (size_t i = 0; i < facts->parts.count; i++)
+        free(facts->parts.items[i].site);
+    ARRAY_DEINIT(&facts->parts);
+    map_deinit(&facts->by_id);
     for (size_t i = 0; i < facts->remarks.count; i++) {
         free(facts->remarks.items[i].about);
         free(facts->remarks.items[i].text);

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "report/campaign/campaign.h"
 #include "stats/stats.h"
 #include "store/store.h"
@@ -64,6 +65,13 @@ struct campaign_finding {
     char *library;     // as in store_finding
     char *fingerprint; // its name in all builds, programs and campaigns
     char *explanation; // sentences: why it breaks; NULL: nothing is known
+    char *also;        // other failures that show it: "malloc called in f (F4)"; NULL: none
+};
+// A finding that another one stands for.
+struct campaign_part {
+    int64_t id, part_of;
+    uint64_t trials;
+    char *site;
 };
 #define LONGEST_EXPLANATION 1000 // bytes of it that a report shows
 
@@ -76,6 +84,10 @@ _must_check_ struct error *campaign_put_carried(const struct campaign_finding *f
                                                 struct buffer *text);
 // "confirmed" or "not repeated": how a second run of its trial ended. NULL: there was none.
 const char *campaign_confirmed_name(enum store_confirmed confirmed);
+struct campaign_facts;
+// The finding with this id, or the one that stands for it; NULL if it is not shown.
+const struct campaign_finding *campaign_finding_find(const struct campaign_facts *facts,
+                                                     int64_t id);
 // What is known about the trial that shows a finding (0: nothing).
 struct campaign_detail {
     struct store_trial trial;
@@ -136,11 +148,14 @@ struct campaign_facts {
     ARRAY(struct campaign_remark) remarks;
     struct campaign_references references;
     ARRAY(struct campaign_finding) findings; // not suppressed; most severe first
-    uint64_t suppressed, suppressed_trials;  // suppressed findings, and the trials that show them
-    uint64_t hidden[STORE_PROOFS];           // findings that are not shown, by their proof
-    uint64_t damaged;                        // trials whose region the target damaged
-    uint64_t forked, checked, disputed;      // trials by store_way; `forked` includes `checked`
-    ARRAY(char *) limits;                    // sentences that limit what the numbers show
+    ARRAY(struct campaign_part) parts;
+    struct map by_id;                       // indexes of findings, also by the ids of their parts
+    uint64_t suppressed, suppressed_trials; // suppressed findings, and the trials that show them
+    uint64_t hidden[STORE_PROOFS];          // findings that are not shown, by their proof
+    uint64_t unrepeated;                // findings that are not shown, because they did not repeat
+    uint64_t damaged;                   // trials whose region the target damaged
+    uint64_t forked, checked, disputed; // trials by store_way; `forked` includes `checked`
+    ARRAY(char *) limits;               // sentences that limit what the numbers show
 };
 // Loads everything but single trials. `options` and the store must outlive the facts, which
 // campaign_facts_deinit() frees, also after an error.
@@ -170,6 +185,10 @@ _must_check_ struct error *campaign_limits_find(struct campaign_facts *facts);
 // Appends the definition without the environment, which may hold secrets.
 _must_check_ struct error *campaign_put_definition(const char *definition, struct buffer *text);
 
+// The value of `key`, as YAML, at the top of a stored definition or one level below `section`. It
+// is part of `definition`. NULL: there is none, or it is an empty list.
+const char *campaign_definition_value(const char *definition, const char *section, const char *key,
+                                      size_t *ret_size);
 // Warns of a command that repeats a loss: how much of it would happen to real files, by what kind
 // of sandbox the definition asks for; NULL: nothing.
 const char *campaign_caution(const char *definition);

@@ -54,6 +54,16 @@ static struct error *put_proof(struct html_page *page, const struct campaign_fin
     return NULL;
 }
 
+static struct error *put_also(struct html_page *page, const struct campaign_finding *finding)
+{
+    if (finding->also == NULL)
+        return NULL;
+    HTML(page, "<p class=\"place\"><span class=\"label\">The same after</span> ");
+    TRY(html_text_start(page, finding->also, 500));
+    HTML(page, "</p>\n");
+    return NULL;
+}
+
 struct injections {
     struct html_page *page;
     unsigned shown;
@@ -130,6 +140,10 @@ static struct error *put_finding(struct html_page *page, size_t number,
         HTML(page, ", %s", confirmed);
     if (severity != NULL)
         HTML(page, ", severity %s", severity);
+    if (finding->library != NULL) {
+        HTML(page, ", a bug of the system library ");
+        TRY(html_text_start(page, finding->library, 100));
+    }
     HTML(page, "</span></h3>\n");
     if (finding->carried != NULL) {
         _cleanup_(buffer_deinit) struct buffer carried = {0};
@@ -141,6 +155,7 @@ static struct error *put_finding(struct html_page *page, size_t number,
     TRY(put_place(page, finding));
     TRY(put_explanation(page, finding));
     TRY(put_proof(page, finding));
+    TRY(put_also(page, finding));
     TRY(put_command(page, "Reproduce", finding->command));
     if (finding->caution != NULL)
         HTML(page, "<p class=\"caution\">Caution: %s.</p>\n", finding->caution);

@@ -117,6 +117,8 @@ static struct error *put_summary(struct html_page *page)
         TRY(put_tile(page, facts->hidden[STORE_PROOF_IMPOSSIBLE], "not possible", "quiet"));
     if (facts->hidden[STORE_PROOF_UNPROVEN] != 0)
         TRY(put_tile(page, facts->hidden[STORE_PROOF_UNPROVEN], "unproven", "quiet"));
+    if (facts->unrepeated != 0)
+        TRY(put_tile(page, facts->unrepeated, "not repeated", "quiet"));
     if (carried != 0)
         TRY(put_tile(page, carried, "verdicts carried over", "quiet"));
     TRY(put_tile(page, facts->failures.hits, "failed", ""));

@@ -122,6 +122,8 @@ static struct error *put_campaign(const struct campaign_facts *facts, struct rep
             json_add_integer(&builder, hidden, enum_name(&proof_names, (unsigned)i),
                              facts->hidden[i]);
         }
+    if (facts->unrepeated != 0)
+        json_add_integer(&builder, line, "unrepeated", facts->unrepeated);
     if (campaign_counted(&facts->carried) != 0) {
         json_t *carried = json_add_object(&builder, line, "carried");
         for (int i = 0; i < VERDICTS; i++)
@@ -247,6 +249,7 @@ void campaign_json_finding(struct json_builder *builder, json_t *line,
         campaign_json_carried(builder, line, finding);
     add_optional(builder, line, "explanation", finding->explanation);
     campaign_json_proof(builder, line, finding);
+    add_optional(builder, line, "also", finding->also);
     json_add_string(builder, line, "command", finding->command);
     add_optional(builder, line, "caution", finding->caution);
     add_optional(builder, line, "stack", finding->stack);

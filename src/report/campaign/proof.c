@@ -31,7 +31,7 @@ struct error *report_proof_parse(const char *name, enum report_proof *ret_proof)
                      suggestion_text(&meant, storage));
 }
 
-bool report_proof_hides(enum report_proof shown, enum store_proof proof)
+static bool proof_hides(enum report_proof shown, enum store_proof proof)
 {
     switch (proof) {
     case STORE_PROOF_CAUSED:
@@ -45,6 +45,24 @@ bool report_proof_hides(enum report_proof shown, enum store_proof proof)
     }
 }
 
+// What a comparison or a clock says once and never again is chance more often than not. A crash was
+// one, even if it does not come back.
+static bool is_chance(const struct store_finding *row)
+{
+    return row->confirmed == STORE_FLAKY &&
+           (row->verdict == VERDICT_SILENT || row->verdict == VERDICT_WRONG_OUTPUT ||
+            row->verdict == VERDICT_HANG);
+}
+
+enum report_hidden report_hides(enum report_proof shown, const struct store_finding *row)
+{
+    if (row->suppressed != NULL)
+        return REPORT_SUPPRESSED;
+    if (proof_hides(shown, row->proof))
+        return REPORT_HIDDEN_BY_PROOF;
+    return shown != REPORT_PROOF_ALL && is_chance(row) ? REPORT_UNREPEATED : REPORT_SHOWN;
+}
+
 struct counting {
     enum report_proof proof;
     struct report_shown *counts;
@@ -53,8 +71,8 @@ struct counting {
 static struct error *count_finding(void *data, const struct store_finding *row)
 {
     const struct counting *counting = data;
-    bool hidden = row->suppressed != NULL || report_proof_hides(counting->proof, row->proof);
-    if (row->verdict < VERDICTS)
+    bool hidden = report_hides(counting->proof, row) != REPORT_SHOWN;
+    if (row->verdict < VERDICTS && row->part_of == 0)
         (hidden ? counting->counts->hidden : counting->counts->shown)[row->verdict]++;
     return NULL;
 }

@@ -193,6 +193,17 @@ static struct error *put_proof(struct page *page, const struct campaign_finding 
     return terminal_wrap(&page->terminal, text.data, COMMAND);
 }
 
+static struct error *put_also(struct page *page, const struct campaign_finding *finding)
+{
+    if (finding->also == NULL)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0}, shown = {0};
+    TRY(buffer_printf(&text, "the same after other failures: %s", finding->also));
+    TRY(text_put_fit(&shown, text.data, LONGEST_REASON, NULL));
+    PUT(&page->terminal, "%*s", COMMAND, "");
+    return terminal_wrap(&page->terminal, shown.data, COMMAND);
+}
+
 static struct error *put_explanation(struct page *page, const struct campaign_finding *finding)
 {
     if (finding->explanation == NULL)
@@ -226,6 +237,8 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     const char *severity = severity_name(finding->severity);
     if (severity != NULL)
         TRY(buffer_printf(&title, "; severity: %s", severity));
+    if (finding->library != NULL)
+        TRY(buffer_printf(&title, "; a bug of the system library %s", finding->library));
     if (finding->confirmed == STORE_FLAKY)
         TRY(buffer_printf(&title, " (not repeated)"));
     if (finding->carried != NULL) {
@@ -237,6 +250,7 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     TRY(put_reason(page, finding->trial));
     TRY(put_explanation(page, finding));
     TRY(put_proof(page, finding));
+    TRY(put_also(page, finding));
     PUT(&page->terminal, "%*s", COMMAND, "");
     bool fits;
     TRY(terminal_command(&page->terminal, campaign_command_here(finding->command), COMMAND, &fits));
@@ -279,6 +293,9 @@ static struct error *put_hidden(struct page *page)
         if (page->facts.hidden[i] != 0 && why[i] != NULL)
             PUT(&page->terminal, "  not shown: %llu %s (--proof all)\n",
                 (unsigned long long)page->facts.hidden[i], why[i]);
+    if (page->facts.unrepeated != 0)
+        PUT(&page->terminal, "  not shown: %llu that did not repeat (--proof all)\n",
+            (unsigned long long)page->facts.unrepeated);
     return NULL;
 }
 

@@ -118,10 +118,7 @@ static struct error *put_outcome(struct page *page)
 
 static const struct campaign_finding *finding_of(const struct page *page)
 {
-    for (size_t i = 0; i < page->facts.findings.count; i++)
-        if (page->facts.findings.items[i].id == page->detail.trial.finding)
-            return &page->facts.findings.items[i];
-    return NULL;
+    return campaign_finding_find(&page->facts, page->detail.trial.finding);
 }
 
 // The trial ran in an earlier campaign. When and where is known while nothing newer shows the

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Joins findings of one missing check. See finding-join.h.
+#include "campaign/finding-join.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/frame-text.h"
+#include "oracle/origin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct member {
+    int64_t id, trial, part_of;
+    enum store_proof proof;
+    enum severity severity;
+    enum store_confirmed confirmed;
+    char *cause;
+    char *library, *blamed; // as stored, and as it should be; or NULL
+    char *function, *stack; // of the fault; or NULL
+    size_t main;            // the member that stands for this one, perhaps itself
+};
+struct members {
+    ARRAY(struct member) items;
+};
+
+static void members_deinit(struct members *members)
+{
+    for (size_t i = 0; i < members->items.count; i++) {
+        struct member *member = &members->items.items[i];
+        free(member->cause);
+        free(member->library);
+        free(member->function);
+        free(member->stack);
+    }
+    ARRAY_DEINIT(&members->items);
+}
+
+static struct error *copy(const char *text, char **ret_copy)
+{
+    *ret_copy = text != NULL ? strdup(text) : NULL;
+    return text != NULL && *ret_copy == NULL ? error_no_memory() : NULL;
+}
+
+static struct error *add_member(void *data, const struct store_finding *row)
+{
+    struct members *members = data;
+    struct member *member = ARRAY_ADD(&members->items);
+    if (member == NULL)
+        return error_no_memory();
+    *member = (struct member){.id = row->id,
+                              .trial = row->trial,
+                              .part_of = row->part_of,
+                              .proof = row->proof,
+                              .severity = row->severity,
+                              .confirmed = row->confirmed,
+                              .main = members->items.count - 1};
+    TRY(copy(row->cause, &member->cause));
+    TRY(copy(row->library, &member->library));
+    member->blamed = member->library;
+    return NULL;
+}
+
+// The first fault is the one that the finding is about.
+static struct error *note_fault(void *data, const struct store_injection *row)
+{
+    struct member *member = data;
+    if (member->stack != NULL)
+        return NULL;
+    TRY(copy(row->function, &member->function));
+    return copy(row->stack, &member->stack);
+}
+
+// What comes of it: "wrong-output result" of "wrong-output result after f (x)". 0: the cause does
+// not name the call, or names two.
+static size_t consequence_size(const char *cause)
+{
+    const char *after = strstr(cause, " after ");
+    return after != NULL && strstr(cause, " and then ") == NULL ? (size_t)(after - cause) : 0;
+}
+
+static bool same_consequence(const struct member *a, const struct member *b)
+{
+    size_t size = consequence_size(a->cause);
+    return size != 0 && size == consequence_size(b->cause) &&
+           memcmp(a->cause, b->cause, size) == 0 && a->severity == b->severity;
+}
+
+// Whether the call of `called` in this frame is the one that fails in `outer`. C++ names are
+// mangled in one of them.
+static bool is_call_of(const struct frame_text *frame, const struct frame_text *called,
+                       const struct member *outer, const struct frame_text *failed)
+{
+    if (frame->whole.size != failed->whole.size ||
+        memcmp(frame->whole.text, failed->whole.text, frame->whole.size) != 0)
+        return false;
+    bool named = called->function.text != NULL && outer->function != NULL &&
+                 strncmp(outer->function, "_Z", 2) != 0;
+    // A frame with a function alone does not tell which of its calls it is.
+    bool exact = frame->function.text == NULL || frame->place.text != NULL;
+    return named ? frame_part_is(called->function, outer->function) : exact;
+}
+
+static bool is_inside(const struct member *inner, const struct member *outer)
+{
+    struct frame_text frame, called = {0}, failed;
+    if (inner->stack == NULL || outer->stack == NULL ||
+        !frame_text_at(outer->stack, origin_first_outside(outer->stack), &failed))
+        return false;
+    const char *at = inner->stack;
+    size_t first = origin_first_outside(inner->stack);
+    for (size_t i = 0; frame_text_next(&at, &frame); i++) {
+        if (i > first && is_call_of(&frame, &called, outer, &failed))
+            return true;
+        called = frame;
+    }
+    return false;
+}
+
+// What needs no proof stands for the others; else the worst, the surest, the first.
+static bool is_better(const struct member *a, const struct member *b)
+{
+    if (a->proof != b->proof)
+        return a->proof < b->proof;
+    if (a->severity != b->severity)
+        return a->severity < b->severity;
+    bool sure = a->confirmed == STORE_CONFIRMED;
+    if (sure != (b->confirmed == STORE_CONFIRMED))
+        return sure;
+    return a->id < b->id;
+}
+
+static size_t main_of(struct members *members, size_t index)
+{
+    while (members->items.items[index].main != index)
+        index = members->items.items[index].main;
+    return index;
+}
+
+// Whoever ignores the failure is to blame for it, not the library that reports it.
+static void join(struct members *members, size_t a, size_t b, const char *blamed)
+{
+    struct member *items = members->items.items;
+    size_t left = main_of(members, a), right = main_of(members, b);
+    size_t best = is_better(&items[left], &items[right]) ? left : right;
+    items[left].main = items[right].main = best;
+    items[best].blamed = (char *)blamed;
+}
+
+// A guess that was proven brings together all that makes it fail. One that was not is a duplicate
+// of the first failure inside it that does the same; about others it says nothing.
+static void join_with_guess(struct members *members, size_t guess)
+{
+    const struct member *items = members->items.items, *outer = &items[guess];
+    size_t best = guess;
+    if (outer->proof != STORE_PROOF_CAUSED && outer->proof != STORE_PROOF_UNPROVEN)
+        return;
+    for (size_t i = 0; i < members->items.count; i++) {
+        const struct member *inner = &items[i];
+        if (i == guess || inner->proof == STORE_PROOF_IMPOSSIBLE ||
+            !same_consequence(inner, outer) || !is_inside(inner, outer))
+            continue;
+        if (outer->proof == STORE_PROOF_CAUSED)
+            join(members, i, guess, outer->library);
+        else if (inner->proof != STORE_PROOF_UNPROVEN && is_better(inner, &items[best]))
+            best = i;
+    }
+    if (best != guess)
+        join(members, best, guess, items[main_of(members, best)].blamed);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static struct error *store_one(struct store *store, struct members *members, size_t index)
+{
+    const struct member *member = &members->items.items[index];
+    size_t main = main_of(members, index);
+    const struct store_finding row = {
+        .id = member->id,
+        .cause = "",
+        .title = "",
+        .site = "",
+        .command = "",
+        .library = member->blamed,
+        .part_of = main != index ? members->items.items[main].id : 0,
+    };
+    if (row.part_of == member->part_of && same_text(row.library, member->library))
+        return NULL;
+    return store_join_finding(store, &row);
+}
+
+struct error *finding_join(struct store *store, int64_t campaign)
+{
+    _cleanup_(members_deinit) struct members members = {0};
+    TRY(store_each_finding(store, campaign, add_member, &members));
+    for (size_t i = 0; i < members.items.count; i++) {
+        struct member *member = &members.items.items[i];
+        TRY(store_each_injection(store, member->trial, note_fault, member));
+    }
+    for (size_t i = 0; i < members.items.count; i++)
+        join_with_guess(&members, i);
+    for (size_t i = 0; i < members.items.count; i++)
+        TRY(store_one(store, &members, i));
+    return NULL;
+}
