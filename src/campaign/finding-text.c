@@ -244,8 +244,9 @@ static bool is_shell(const char *program)
 }
 
 // The program that the title blames. A crash or hang is most likely in the process with the fault,
-// unless the stack is another program's: a script may wait for a child. Exit status and output are
-// the workload's: a shell may ignore the failure that its child reports.
+// unless the stack is another program's: a script may wait for a child. So are wrong results,
+// unless the process reported the failure: then whoever started it is to blame, and the workload is
+// named.
 static const char *subject_of(const struct finding_options *options,
                               const struct engine_result *result)
 {
@@ -256,12 +257,11 @@ static const char *subject_of(const struct finding_options *options,
                  injection->program != NULL && !is_on_stack(result->stack, injection->program);
     bool placed =
         verdict == VERDICT_CRASH || verdict == VERDICT_HANG || verdict == VERDICT_DELIBERATE;
-    bool told = !placed || waits;
+    bool ignored = !placed && injection != NULL && injection->failed && injection->process != 1;
+    bool own = injection != NULL && injection->program != NULL && !is_shell(injection->program);
     const char *command =
         options->definition->command.count > 0 ? options->definition->command.items[0] : NULL;
-    bool own = injection != NULL && injection->program != NULL && injection->process == 1 &&
-               (command == NULL || !is_shell(injection->program));
-    if (injection != NULL && injection->program != NULL && (!told || own))
+    if (injection != NULL && injection->program != NULL && !waits && (placed || (own && !ignored)))
         return is_short_for(injection->program, command) ? command : injection->program;
     if (command != NULL)
         return command;

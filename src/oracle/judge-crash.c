@@ -16,16 +16,24 @@
 
 // The innermost frames outside the C library: "f (x) < main (x)". Where a loop was met in the C
 // library is chance. The caller of the library is what counts.
-static struct error *put_frames(struct buffer *buffer, const char *key, size_t most)
+static struct error *put_frames(struct buffer *buffer, const char *key, size_t most,
+                                struct error *(*put)(struct buffer *text,
+                                                     const struct frame_text *frame))
 {
     struct frame_text frame;
     for (size_t i = origin_first_outside(key), first = i;
          i < first + most && frame_text_at(key, i, &frame); i++) {
         if (i != first)
             TRY(buffer_append(buffer, " < ", 3));
-        TRY(quote_put(buffer, frame.whole.text, frame.whole.size, 300));
+        TRY(put(buffer, &frame));
     }
     return NULL;
+}
+
+// For people: with the name of the program.
+static struct error *put_whole(struct buffer *text, const struct frame_text *frame)
+{
+    return quote_put(text, frame->whole.text, frame->whole.size, 300);
 }
 
 static bool same_site(const struct injection *a, const struct injection *b)
@@ -148,7 +156,7 @@ static struct error *put_crash_place(struct verdict_draft *draft)
     if (!frame_text_at(key, number, &frame))
         return NULL;
     draft->blamed = frame.module;
-    TRY(quote_put(&draft->cause, frame.whole.text, frame.whole.size, 300));
+    TRY(origin_put_code(&draft->cause, &frame));
     if (frame_text_at(observation->crash_stack, number, &placed) && placed.place.text != NULL)
         TRY(buffer_printf(&draft->cause, " at %.*s", (int)placed.place.size, placed.place.text));
     if (own || injection == NULL || observation->crash_by_itself)
@@ -195,7 +203,7 @@ static struct error *ask_crash_record(struct verdict_draft *draft)
     TRY(quote_put(&draft->reason, observation->crash, strlen(observation->crash), 400));
     if (observation->crash_key != NULL) {
         TRY(buffer_printf(&draft->reason, ", in "));
-        TRY(put_frames(&draft->reason, observation->crash_key, KEY_FRAMES));
+        TRY(put_frames(&draft->reason, observation->crash_key, KEY_FRAMES, put_whole));
     }
     if (!observation->crash_in_command)
         TRY(buffer_printf(&draft->reason, " (a process that the workload started)"));
@@ -273,7 +281,7 @@ struct error *verdict_draft_ask_hang(struct verdict_draft *draft)
         TRY(buffer_printf(&draft->reason, "not done after %.3g s", allowed_seconds(draft)));
     if (run->hang_key != NULL) {
         TRY(buffer_printf(&draft->reason, ", in "));
-        TRY(put_frames(&draft->reason, run->hang_key, KEY_FRAMES));
+        TRY(put_frames(&draft->reason, run->hang_key, KEY_FRAMES, put_whole));
     }
     const struct injection *repeated = repeated_injection(&run->observation);
     if (repeated != NULL) {
@@ -290,5 +298,6 @@ struct error *verdict_draft_ask_hang(struct verdict_draft *draft)
         draft->blamed = frame.module;
     TRY(buffer_printf(&draft->cause, "in "));
     // A loop is one, whoever called the function that it is in. Who waits is told by its callers.
-    return put_frames(&draft->cause, run->hang_key, run->hang_busy ? 1 : KEY_FRAMES);
+    return put_frames(&draft->cause, run->hang_key, run->hang_busy ? 1 : KEY_FRAMES,
+                      origin_put_code);
 }

@@ -49,14 +49,7 @@ static struct error *put_stream(struct verdict_draft *draft, const char *what,
         return origin_put(&draft->cause, injection);
     if (strcmp(what, "stdout") != 0 && origin_frame(injection, &frame)) {
         TRY(buffer_printf(&draft->cause, "a stream in "));
-        if (frame.function.text != NULL)
-            return quote_put(&draft->cause, frame.function.text, frame.function.size, 300);
-        struct frame_part code = frame.code;
-        const char *plus = code.text != NULL ? memchr(code.text, '+', code.size) : NULL;
-        if (plus != NULL)
-            return buffer_printf(&draft->cause, "%.*s {%.*s}", (int)frame.module.size,
-                                 frame.module.text, (int)(plus - code.text), code.text);
-        return quote_put(&draft->cause, frame.whole.text, frame.whole.size, 300);
+        return origin_put_function(&draft->cause, &frame);
     }
     return buffer_printf(&draft->cause, "a stream of %s",
                          injection->program != NULL ? injection->program : "the program");
@@ -71,21 +64,51 @@ static bool is_ignored(const struct verdict_draft *draft, const struct injection
            workload->status == 0;
 }
 
+// Whether the program reported the failure on standard error and ended with 0 all the same, and
+// nothing is lost. Then its exit status is what is wrong, whichever call failed.
+static bool is_told(const struct verdict_draft *draft)
+{
+    const struct difference *difference = &draft->difference;
+    return draft->verdict == VERDICT_WRONG_OUTPUT && difference->more != NULL &&
+           difference->more_in == NULL && !difference->lost && !difference->damaged &&
+           draft->run->workload.end == SANDBOX_EXIT && draft->run->workload.status == 0;
+}
+
+// "'Out of memory' of PROGRAM, which ends with 0". Numbers in a message vary.
+static struct error *put_message(struct verdict_draft *draft, const struct injection *injection)
+{
+    TRY(buffer_printf(&draft->cause, "result after "));
+    for (const char *at = draft->difference.more; *at != '\0';) {
+        size_t digits = strspn(at, "0123456789"), others = strcspn(at, "0123456789");
+        TRY(buffer_append(&draft->cause, digits != 0 ? "#" : at, digits != 0 ? 1 : others));
+        at += digits != 0 ? digits : others;
+    }
+    return buffer_printf(&draft->cause, " of %s, which ends with 0",
+                         injection->program != NULL ? injection->program : "the program");
+}
+
 // What is wrong with a result is told only of streams, of failures that are ignored, and of losses.
 // Others are one missing check, whatever it spoils.
 static struct error *put_result_cause(struct verdict_draft *draft, const char *what,
                                       const struct injection *injection)
 {
     if (is_ignored(draft, injection))
-        return buffer_printf(&draft->cause, "%s after an ignored failure of %s", what,
+        return buffer_printf(&draft->cause, "result after an ignored failure of %s",
                              injection->program != NULL ? injection->program : "a process");
     if (origin_is_stream(injection)) {
         TRY(buffer_printf(&draft->cause, "%s after ", what));
         return put_stream(draft, what, injection);
     }
+    struct frame_text frame;
+    if (origin_is_stream_read(injection) && origin_frame(injection, &frame)) {
+        TRY(buffer_printf(&draft->cause, "result after reading a stream in "));
+        draft->blamed = frame.module;
+        return origin_put_function(&draft->cause, &frame);
+    }
+    if (is_told(draft) && strcmp(what, "damage") != 0)
+        return put_message(draft, injection);
     TRY(buffer_printf(&draft->cause, "%s after ",
                       draft->difference.lost || strcmp(what, "damage") == 0 ? what : "result"));
-    struct frame_text frame;
     if (origin_frame(injection, &frame))
         draft->blamed = frame.module;
     return origin_put(&draft->cause, injection);
@@ -279,10 +302,29 @@ static struct error *ask_status(struct verdict_draft *draft)
     return verdict_draft_put_cause_site(draft, "exit status");
 }
 
+// Whether the fault is that something is not removed. Then it is still there, whatever the program
+// does.
+static bool is_removal(const struct verdict_draft *draft)
+{
+    static const char *const functions[] = {"unlink", "unlinkat", "remove", "rmdir"};
+    const struct observation *observation = &draft->run->observation;
+    if (observation->injections.count == 0 || injection_second(observation) != NULL)
+        return false;
+    const char *function = observation->injections.items[0].function;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (function != NULL && strcmp(function, functions[i]) == 0)
+            return true;
+    return false;
+}
+
 static struct error *ask_output(struct verdict_draft *draft)
 {
     const struct difference *difference = &draft->difference;
     bool less = difference->err && !difference->err_more; // stderr lacks something
+    if (difference->left && !difference->out && !difference->files && !less && is_removal(draft)) {
+        draft->verdict = difference->err_more ? VERDICT_GRACEFUL : VERDICT_PASS;
+        return buffer_printf(&draft->reason, "as the reference, but for what could not be removed");
+    }
     if (!difference->out && !difference->files && !difference->left && !less)
         return NULL;
     // A server's answer with an HTTP status is to its client what an exit status is to others.

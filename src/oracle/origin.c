@@ -168,6 +168,37 @@ bool origin_is_stream(const struct injection *injection)
            (strcmp(injection->function, "write") == 0 && is_of_libc(injection));
 }
 
+bool origin_is_stream_read(const struct injection *injection)
+{
+    static const char *const functions[] = {
+        "getc",     "fgetc",   "getchar", "IO_getc",        "getc_unlocked",  "fgetc_unlocked",
+        "uflow",    "fread",   "fgets",   "fread_unlocked", "fgets_unlocked", "getchar_unlocked",
+        "getdelim", "getline", "fgetwc",  "getwc",          "fgetws",         "underflow",
+    };
+    return injection->function != NULL &&
+           is_named(frame_part(injection->function), functions, LENGTH(functions));
+}
+
+// Programs of one project have the same functions in them: their code is their name.
+struct error *origin_put_code(struct buffer *text, const struct frame_text *frame)
+{
+    if (frame->function.text != NULL || frame->code.text == NULL)
+        return quote_put(text, frame->whole.text, frame->whole.size, NAME_MOST);
+    TRY(buffer_printf(text, "{"));
+    TRY(quote_put(text, frame->code.text, frame->code.size, NAME_MOST));
+    return buffer_printf(text, "}");
+}
+
+struct error *origin_put_function(struct buffer *text, const struct frame_text *frame)
+{
+    struct frame_part hash = hash_of(frame->code);
+    if (frame->function.text != NULL)
+        return quote_put(text, frame->function.text, frame->function.size, NAME_MOST);
+    if (hash.text == NULL)
+        return quote_put(text, frame->whole.text, frame->whole.size, NAME_MOST);
+    return buffer_printf(text, "{%.*s}", (int)hash.size, hash.text);
+}
+
 static struct error *put_function(struct buffer *text, const struct injection *injection)
 {
     return buffer_printf(text, "%s",
@@ -205,7 +236,7 @@ struct error *origin_put_frame(struct buffer *text, const struct injection *inje
         TRY(buffer_append(text, called.text != NULL ? called.text : "", called.size));
         TRY(buffer_append(text, " in ", called.size != 0 ? 4 : 0));
     }
-    return quote_put(text, frame->whole.text, frame->whole.size, NAME_MOST);
+    return origin_put_code(text, frame);
 }
 
 struct error *origin_put(struct buffer *text, const struct injection *injection)

@@ -31,7 +31,7 @@ size_t origin_crash_frame(const char *stack);
 // Whether the C library found its heap damaged. Where it did so is chance.
 bool origin_is_heap_check(const char *stack);
 
-// Appends "fill at in.c:7", "malloc in fill (x)", "x+0x12 {1f00ba47+0x2}", or as much of it as is
+// Appends "fill at in.c:7", "malloc in fill (x)", "{1f00ba47+0x2}", or as much of it as is
 // known.
 _must_check_ struct error *origin_put(struct buffer *text, const struct injection *injection);
 _must_check_ struct error *origin_put_frame(struct buffer *text, const struct injection *injection,
@@ -44,5 +44,13 @@ bool origin_of_crash(const struct injection *injection, const char *stack, size_
 // Whether the call writes to a stream. A program needs one check for all of them, when it closes
 // the stream.
 bool origin_is_stream(const struct injection *injection);
+// Whether the call reads from a stream. Its caller needs one check for all of them, when it meets
+// the end.
+bool origin_is_stream_read(const struct injection *injection);
+// Appends the place of a frame, the same for the same code in another program: "f at in.c:7 (x)",
+// "{1f00ba47+0x2}".
+_must_check_ struct error *origin_put_code(struct buffer *text, const struct frame_text *frame);
+// Appends only the function: "f", "{1f00ba47}".
+_must_check_ struct error *origin_put_function(struct buffer *text, const struct frame_text *frame);
 
 #endif
