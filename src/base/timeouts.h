@@ -17,6 +17,7 @@
 #define GROUP_REMOVAL_PAUSE_NS (1 * NS_PER_MS)   // a reaped process leaves its group a bit later
 
 // A step in a sandbox
+#define TRACER_PAUSE_NS        (1 * NS_PER_MS)   // while a traced task is delayed
 #define STEP_FIRST_PAUSE_NS    (100 * NS_PER_US) // if no descriptor tells of the end; doubles to:
 #define STEP_LAST_PAUSE_NS     (10 * NS_PER_MS)  // or a little more
 #define STEP_STOP_PAUSE_NS     (100 * NS_PER_MS) // a signal just before a wait does not end it

@@ -165,6 +165,47 @@ struct error *scenario_split_pattern(struct scenario *scenario, const struct sou
     return NULL;
 }
 
+static bool is_about_calls(const struct pattern *pattern)
+{
+    return strcmp(pattern->library.chars, WIRE_SYSTEM_CALLS) == 0;
+}
+
+bool scenario_names_system_calls(const struct scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->patterns.count; i++)
+        if (is_about_calls(&scenario->patterns.items[i]))
+            return true;
+    return false;
+}
+
+bool scenario_names_functions(const struct scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->patterns.count; i++)
+        if (!is_about_calls(&scenario->patterns.items[i]))
+            return true;
+    return false;
+}
+
+struct error *scenario_use_system_calls(struct scenario *scenario,
+                                        bool (*is_call)(const char *glob), const char **ret_other)
+{
+    struct text library;
+    *ret_other = NULL;
+    for (size_t i = 0; i < scenario->rules.count && *ret_other == NULL; i++) {
+        const struct rule *rule = &scenario->rules.items[i];
+        const struct pattern *pattern = &scenario->patterns.items[rule->pattern];
+        if (!is_about_calls(pattern) &&
+            (pattern->library.size != 0 || !is_call(pattern->name.chars)))
+            *ret_other = rule->text.chars;
+    }
+    if (*ret_other != NULL)
+        return NULL;
+    TRY(scenario_text(scenario, WIRE_SYSTEM_CALLS, strlen(WIRE_SYSTEM_CALLS), &library));
+    for (size_t i = 0; i < scenario->patterns.count; i++)
+        scenario->patterns.items[i].library = library;
+    return NULL;
+}
+
 size_t scenario_rule_count(const struct scenario *scenario)
 {
     return scenario->rules.count;

@@ -64,6 +64,17 @@ const char *scenario_rule_impossible_result(const struct scenario *scenario, siz
 // Whether the rule gives a value to one function, of which the tables of this room know nothing.
 bool scenario_rule_has_value(const struct scenario *scenario, size_t index);
 
+// Whether some rule is about system calls (LIBRARY is WIRE_SYSTEM_CALLS).
+bool scenario_names_system_calls(const struct scenario *scenario);
+// Whether some rule is about library functions.
+bool scenario_names_functions(const struct scenario *scenario);
+// Makes rules that name no library rules about the system calls of the same name, for a program
+// that has no library functions to intercept. `is_call` says which names are calls. *ret_other is a
+// rule for which there is none, and nothing was changed; or NULL.
+_must_check_ struct error *scenario_use_system_calls(struct scenario *scenario,
+                                                     bool (*is_call)(const char *glob),
+                                                     const char **ret_other);
+
 // Whether a condition needs the seed: it draws random numbers, or a plug-in may.
 bool scenario_uses_seed(const struct scenario *scenario);
 bool scenario_uses_plugins(const struct scenario *scenario);

@@ -64,6 +64,17 @@ static struct error *parse_condition(struct parser *parser, struct draft *draft)
     return NULL;
 }
 
+// Blanks may stand between the library and the function: "syscall: read".
+static struct error *join_name(struct parser *parser, struct word *word)
+{
+    struct word name;
+    _cleanup_(buffer_deinit) struct buffer joined = {0};
+    TRY(lexer_word(&parser->lexer, "=,()", &name));
+    TRY(buffer_append(&joined, word->text.chars, word->text.size));
+    TRY(buffer_append(&joined, name.text.chars, name.text.size));
+    return scenario_text_of(parser->scenario, &joined, &word->text);
+}
+
 struct error *spec_add(struct scenario *scenario, const struct source *source,
                        const struct named_triggers *names)
 {
@@ -74,6 +85,8 @@ struct error *spec_add(struct scenario *scenario, const struct source *source,
     TRY(parser_start(&parser, scenario, source, 0, names));
     struct word word;
     TRY(lexer_word(&parser.lexer, "=,()", &word));
+    if (word.text.size != 0 && word.text.chars[word.text.size - 1] == ':')
+        TRY(join_name(&parser, &word));
     TRY(scenario_split_pattern(scenario, source, word.start, word.text, word.quoted, &draft.library,
                                &draft.function));
     if (parser.lexer.token.kind == (enum token_kind)'=')

@@ -30,7 +30,8 @@ static bool names_functions(const char *text, size_t size)
         return false;
     memcpy(name, text, size);
     name[size] = '\0';
-    return prototype_find(name) != NULL;
+    // In "syscall:read=-1/EIO" it says what kind of function follows.
+    return strcmp(name, WIRE_SYSTEM_CALLS) != 0 && prototype_find(name) != NULL;
 }
 
 bool strace_is(const struct source *source)

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define TRACER_NAME  "ordeal-tracer"
 #define MOST_HEADERS 64 // program headers of a file that is identified
 
 static void close_object(struct elf_object **object)
@@ -78,6 +79,19 @@ char *program_obstacle(const char *path)
         return NULL;
     const char *why = program.setuid ? PRIVILEGES : obstacle(elf_object_facts(object));
     return why != NULL ? strdup(why) : NULL;
+}
+
+bool program_can_be_traced(const char *command)
+{
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    _cleanup_(close_object) struct elf_object *object = NULL;
+    _cleanup_error_ struct error *error = elf_find_program(command, &program);
+    if (error == NULL)
+        error = elf_object_open(program.path, &object);
+    if (error != NULL || program.setuid)
+        return false;
+    const struct elf_facts *facts = elf_object_facts(object);
+    return facts->class_bits == 64 ? facts->machine == EM_X86_64 : facts->machine == EM_386;
 }
 
 struct headers {
@@ -210,8 +224,28 @@ struct error *program_beside_executable(const char *relative, char **ret_path)
     return *ret_path == NULL && errno == ENOMEM ? error_no_memory() : NULL;
 }
 
+// A file that belongs to this executable: in the tree that it was built in, or installed. NULL: not
+// found.
+static struct error *find_part(const char *built, const char *name, char **ret_path)
+{
+    char *path = NULL;
+    _cleanup_free_ char *beside = NULL, *fixed = NULL;
+    if (asprintf(&beside, "../lib/ordeal/%s", name) < 0)
+        return beside = NULL, error_no_memory();
+    if (asprintf(&fixed, ORDEAL_LIBRARY_DIRECTORY "/%s", name) < 0)
+        return fixed = NULL, error_no_memory();
+    TRY(program_beside_executable(built, &path));
+    if (path == NULL)
+        TRY(program_beside_executable(beside, &path));
+    if (path == NULL && access(fixed, R_OK) == 0)
+        path = TAKE(fixed);
+    *ret_path = path;
+    return NULL;
+}
+
 struct error *program_runtime(char **ret_path)
 {
+    *ret_path = NULL;
     const char *chosen = getenv("ORDEAL_RUNTIME");
     if (chosen != NULL && *chosen != '\0') {
         char *path = realpath(chosen, NULL);
@@ -220,20 +254,20 @@ struct error *program_runtime(char **ret_path)
         *ret_path = path;
         return NULL;
     }
-    char *path = NULL;
-    TRY(program_beside_executable("../runtime/" WIRE_RUNTIME_NAME, &path));
-    if (path == NULL)
-        TRY(program_beside_executable("../lib/ordeal/" WIRE_RUNTIME_NAME, &path));
-    if (path == NULL && access(ORDEAL_LIBRARY_DIRECTORY "/" WIRE_RUNTIME_NAME, R_OK) == 0) {
-        path = strdup(ORDEAL_LIBRARY_DIRECTORY "/" WIRE_RUNTIME_NAME);
-        if (path == NULL)
-            return error_no_memory();
-    }
-    if (path == NULL)
+    TRY(find_part("../runtime/" WIRE_RUNTIME_NAME, WIRE_RUNTIME_NAME, ret_path));
+    if (*ret_path == NULL)
         return error_new("cannot find " WIRE_RUNTIME_NAME
                          " beside this program or in " ORDEAL_LIBRARY_DIRECTORY
                          "; set ORDEAL_RUNTIME to its path");
-    *ret_path = path;
+    return NULL;
+}
+
+struct error *program_tracer(char **ret_path)
+{
+    TRY(find_part("../tracer/" TRACER_NAME, TRACER_NAME, ret_path));
+    if (*ret_path == NULL)
+        return error_new("cannot find " TRACER_NAME
+                         " beside this program or in " ORDEAL_LIBRARY_DIRECTORY);
     return NULL;
 }
 

@@ -16,6 +16,10 @@ _must_check_ struct error *program_check(const char *command);
 // could be, or if nothing is known. The caller frees the text.
 char *program_obstacle(const char *path);
 
+// Whether system calls of a command can be made to fail: it is for this processor and gains no
+// privileges.
+bool program_can_be_traced(const char *command);
+
 // The file that is executed under the name of a command; empty if that is not certain. The caller
 // releases it with region_program_deinit().
 struct region_program program_identify(const char *command);
@@ -30,6 +34,9 @@ void region_program_deinit(struct region_program *program);
 _must_check_ struct error *program_beside_executable(const char *relative, char **ret_path);
 // The path of the runtime that belongs to this executable, to be freed. Fails if it is not found.
 _must_check_ struct error *program_runtime(char **ret_path);
+
+// The same for the tracer of system calls (src/tracer).
+_must_check_ struct error *program_tracer(char **ret_path);
 
 // The value of LD_PRELOAD for every process, to be freed: the runtime, the scenario's plug-ins, and
 // what `environment` has. Fails if a plug-in cannot be loaded or a path does not fit into

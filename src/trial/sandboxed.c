@@ -136,8 +136,8 @@ struct error *sandboxed_run(const struct trial_options *options, struct sandbox 
 {
     struct sandboxed run = {.trial = trial};
     const struct sandbox_step step = {
-        .command = options->command,
-        .environment = runtime_session_environment(trial->session),
+        .command = trial->started.items,
+        .environment = trial->environment,
         .input = STDIN_FILENO,
         .passed = true,
         .output = STDOUT_FILENO,

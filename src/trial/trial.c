@@ -13,6 +13,7 @@
 #include "trial/result-types.h"
 #include "trial/sandboxed.h"
 #include "trial/stacks.h"
+#include "trial/system-call-rules.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -77,8 +78,8 @@ static struct error *supervise(const struct trial_options *options,
     pid_t pid;
     struct region *region = runtime_session_region(trial->session);
     struct wire_programs *programs = (void *)((char *)region->map + region->layout.programs);
-    TRY(supervise_start(options->command, runtime_session_environment(trial->session), signals,
-                        programs->command_limits, &pid));
+    TRY(supervise_start(trial->started.items, trial->environment, signals, programs->command_limits,
+                        &pid));
     region_tidy(runtime_session_region(trial->session)); // while the loader is busy
     const struct supervise_options watch = {.start_ns = start_ns,
                                             .timeout_ns = options->timeout_ns,
@@ -92,8 +93,12 @@ static struct error *finish(const struct trial_options *options, struct trial *t
     region_conclude(runtime_session_region(trial->session), trial->outcome.kind,
                     trial->outcome.status, trial->outcome.ns);
     TRY(runtime_session_end(trial->session, &trial->view));
+    if (trial->view.region->processes == 0 && !scenario_names_functions(options->scenario) &&
+        trial->outcome.kind == WIRE_OUTCOME_EXIT)
+        return error_new("cannot run %s", options->command[0]);
     // The loader itself crashed, perhaps because of damage in the file that nobody has looked for.
-    if (trial->view.region->processes == 0 && trial->outcome.kind == WIRE_OUTCOME_SIGNAL)
+    if (trial->view.region->processes == 0 && trial->outcome.kind == WIRE_OUTCOME_SIGNAL &&
+        scenario_names_functions(options->scenario))
         TRY(program_check(options->command[0]));
     const struct resolver *resolver = runtime_session_resolver(trial->session);
     if (resolver != NULL)
@@ -146,13 +151,53 @@ static struct error *mask_command(char *const *command, struct words *ret_words)
     return NULL;
 }
 
+// Programs that the runtime cannot be loaded into still make system calls.
+static struct error *choose_reach(const struct trial_options *options, struct trial *trial,
+                                  struct region_program *program)
+{
+    const char *command = options->command[0], *other;
+    struct error *error = program_check_and_identify(command, program);
+    _cleanup_free_ char *why = error != NULL ? program_obstacle(command) : NULL;
+    if (why == NULL || !program_can_be_traced(command))
+        return error;
+    struct error *failed =
+        scenario_use_system_calls(options->scenario, system_call_is_named, &other);
+    if (failed != NULL || other == NULL) {
+        error_free(error);
+        return failed != NULL
+                   ? failed
+                   : trial_warn(trial, "rules apply to the system calls of %s: %s", command, why);
+    }
+    return error_prefix(error, "the rule '%s' is not about a system call", other);
+}
+
+// Where no rule needs the runtime it stays out: its own calls would count.
+static struct error *compose_start(const struct trial_options *options, struct trial *trial)
+{
+    bool calls = scenario_names_system_calls(options->scenario);
+    trial->environment = calls && !scenario_names_functions(options->scenario)
+                             ? environ
+                             : runtime_session_environment(trial->session);
+    if (calls) {
+        _cleanup_free_ char *tracer = NULL;
+        const char *file = runtime_session_file(trial->session);
+        TRY(system_call_rules_check(region_plan(runtime_session_region(trial->session))));
+        TRY(program_tracer(&tracer));
+        TRY(words_add(&trial->started, tracer, strlen(tracer)));
+        TRY(words_add(&trial->started, file, strlen(file)));
+    }
+    for (char *const *word = options->command; *word != NULL; word++)
+        TRY(words_add(&trial->started, *word, strlen(*word)));
+    return NULL;
+}
+
 static struct error *run(const struct trial_options *options, struct trial *trial)
 {
     _cleanup_(free_sandbox) struct sandbox *sandbox = NULL;
     _cleanup_(region_program_deinit) struct region_program program = {0};
     _cleanup_(words_deinit) struct words command = {0};
     TRY(mask_command(options->command, &command));
-    TRY(program_check_and_identify(options->command[0], &program));
+    TRY(choose_reach(options, trial, &program));
     TRY(result_types_check(options->scenario, options->command[0]));
     TRY(make_sandbox(options, &sandbox));
     const struct runtime_session_options session = {.scenario = options->scenario,
@@ -168,6 +213,7 @@ static struct error *run(const struct trial_options *options, struct trial *tria
                                                     .hurried = sandbox == NULL};
     TRY(runtime_session_new(&trial->session));
     TRY(runtime_session_prepare(trial->session, &session));
+    TRY(compose_start(options, trial));
     if (options->stacks_path != NULL)
         TRY(stacks_load(options->stacks_path, runtime_session_region(trial->session)));
     struct error *error =
@@ -191,6 +237,7 @@ struct error *trial_run(const struct trial_options *options, struct trial *ret_t
 void trial_deinit(struct trial *trial)
 {
     runtime_session_free(trial->session);
+    words_deinit(&trial->started);
     for (size_t i = 0; i < trial->warnings.count; i++)
         free(trial->warnings.items[i]);
     ARRAY_DEINIT(&trial->warnings);

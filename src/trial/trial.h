@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/words.h"
 #include "sandbox/sandbox.h"
 #include "scenario/scenario.h"
 #include "trial/region.h"
@@ -16,7 +17,9 @@
 
 struct trial_options {
     char *const *command; // ends with NULL
-    const struct scenario *scenario;
+    // If the command's program cannot be intercepted, rules without a library become rules about
+    // system calls.
+    struct scenario *scenario;
     uint64_t seed;
     uint64_t timeout_ns;       // 0 = none
     const char *journal_path;  // or NULL
@@ -30,6 +33,8 @@ struct trial_options {
 struct trial {
     struct runtime_session *session;
     struct wire_view view;
+    struct words started;     // the command, with the tracer in front of it if rules need one
+    char *const *environment; // that it is started with
     struct outcome outcome;
     ARRAY(char *) warnings; // one sentence each
     // What became of `sandbox`. What the command changed in it, sorted by path: at least the first

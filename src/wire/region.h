@@ -371,10 +371,11 @@ enum wire_note {
     WIRE_NOTES
 };
 
-enum wire_cut {         // whether the frames of a record are all of the stack
-    WIRE_CUT_NOT,       // they are
-    WIRE_CUT_FULL,      // there are more than the record has room for
-    WIRE_CUT_UNFINISHED // nothing tells how to go on from the last one
+enum wire_cut {          // whether the frames of a record are all of the stack
+    WIRE_CUT_NOT,        // they are
+    WIRE_CUT_FULL,       // there are more than the record has room for
+    WIRE_CUT_UNFINISHED, // nothing tells how to go on from the last one
+    WIRE_CUT_CALL,       // of a system call only the place is known
 };
 
 struct wire_record {

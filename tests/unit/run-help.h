@@ -65,7 +65,7 @@ __attribute__((unused)) static void run_step(struct sandbox_result *result, int 
 }
 
 // Adds a reference run and forgets it.
-static void refer(struct reference *reference, struct outcome_run run)
+__attribute__((unused)) static void refer(struct reference *reference, struct outcome_run run)
 {
     good(reference_add(reference, &run));
     outcome_run_deinit(&run);

@@ -140,6 +140,9 @@ static struct error *put_json(const struct scenario *scenario, const struct link
 struct error *dry_run(const struct scenario *scenario, const char *command, bool json,
                       const char *file)
 {
+    if (scenario_names_system_calls(scenario) && !scenario_names_functions(scenario))
+        return error_new("--dry-run shows which library calls are intercepted, but all rules are "
+                         "about system calls");
     TRY(program_check(command));
     _cleanup_(buffer_deinit) struct buffer plan = {0};
     TRY(scenario_compile(scenario, 0, &plan));

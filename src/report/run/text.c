@@ -252,7 +252,7 @@ static struct error *put_frames(struct page *page, const struct wire_record *rec
     if (record->frames_cut == WIRE_CUT_UNFINISHED)
         PAINTED(page, DIM,
                 "     ... and frames that cannot be found: this code has no unwind table\n");
-    else if (record->frames_cut != WIRE_CUT_NOT)
+    else if (record->frames_cut == WIRE_CUT_FULL)
         PAINTED(page, DIM, "     ... and further frames\n");
     return NULL;
 }

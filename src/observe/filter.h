@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The kernel's filter of system calls that decides which calls stop a traced program.
+#ifndef ORDEAL_OBSERVE_FILTER_H
+#define ORDEAL_OBSERVE_FILTER_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <linux/filter.h>
+#include <stdbool.h>
+
+struct filter {
+    ARRAY(struct sock_filter) code;
+};
+
+// How calls stop, by linux_call_index().
+enum filter_stop {
+    FILTER_PASS,
+    FILTER_STOP,
+    FILTER_STOP_IF_VISIBLE, // as far as the filter can tell
+};
+
+_must_check_ struct error *filter_make(const unsigned char *stops, struct filter *ret_filter);
+void filter_deinit(struct filter *filter);
+// Installs it in this process for good. Only makes system calls. False: errno says why.
+bool filter_install(const struct filter *filter);
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Traces: what a command did that unrelated processes can notice, process by process. They are
+// recorded, kept in files and compared.
+#ifndef ORDEAL_OBSERVE_TRACE_H
+#define ORDEAL_OBSERVE_TRACE_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TRACE_ARGUMENTS 8
+
+// How a process ended, in place of a call's name.
+#define TRACE_EXITED "exited" // (STATUS)
+#define TRACE_KILLED "killed" // (SIGNAL)
+
+// A visible call. Arguments are as they stand in the file: "path", <descriptor>, 12 bytes HASH,
+// flags, numbers.
+struct trace_line {
+    const char *text; // the whole line
+    const char *call;
+    const char *arguments[TRACE_ARGUMENTS];
+    size_t argument_count;
+};
+
+struct trace_process {
+    const char *name;    // r, r.1, r.1.2
+    const char *program; // file name of the last one that it executed, as it stands in the file
+    ARRAY(struct trace_line) lines;
+};
+
+struct trace {
+    struct arena arena;
+    ARRAY(struct trace_process) processes; // by name; those without a line are left out
+};
+void trace_deinit(struct trace *trace);
+
+struct trace_options {
+    char *const *command;
+    char *const *environment;
+};
+// Runs the command to its end, and that of all it started. `ret_status` as waitpid() gives it.
+_must_check_ struct error *trace_record(const struct trace_options *options,
+                                        struct trace *ret_trace, int *ret_status);
+
+// The text of a trace file.
+_must_check_ struct error *trace_print(const struct trace *trace, struct buffer *text);
+// Reads one; `name` is for errors, which name the line.
+_must_check_ struct error *trace_parse(const char *name, const char *text, size_t size,
+                                       struct trace *ret_trace);
+_must_check_ struct error *trace_read(const char *path, struct trace *ret_trace);
+
+enum trace_change {
+    TRACE_PROCESS_GONE, // only the first trace has it
+    TRACE_PROCESS_NEW,
+    TRACE_LINE_GONE,
+    TRACE_LINE_NEW,
+    TRACE_LINE_CHANGED, // the same call on the same thing, but not the same otherwise
+};
+struct trace_difference {
+    enum trace_change change;
+    const struct trace_process *process; // of the first trace, unless it is new
+    const struct trace_line *old, *new;  // or NULL
+};
+struct trace_differences {
+    ARRAY(struct trace_difference) list; // by process, then in the order of calls
+};
+// The differences point into both traces.
+_must_check_ struct error *trace_compare(const struct trace *first, const struct trace *second,
+                                         struct trace_differences *ret_differences);
+void trace_differences_deinit(struct trace_differences *differences);
+
+// For this room only.
+_must_check_ struct error *trace_add_process(struct trace *trace, const char *name,
+                                             const char *program, size_t *ret_index);
+// Splits and keeps a line; *ret_problem says what is wrong with it, or is NULL.
+_must_check_ struct error *trace_add_line(struct trace *trace, size_t process, const char *text,
+                                          size_t size, const char **ret_problem);
+// Puts processes in order and drops empty ones.
+void trace_sort(struct trace *trace);
+int trace_name_compare(const char *a, const char *b);
+
+#endif
