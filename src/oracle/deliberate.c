@@ -91,9 +91,20 @@ static bool was_decided(const char *key)
            is_ending(inner.function);
 }
 
+// Whether a line may be a parent's word for the death of a child: "sh: x failed with signal 6".
+static bool is_about_a_death(const char *quoted, const char *name)
+{
+    static const char *const words[] = {"signal", "abort",      "core dumped", "killed", "exit",
+                                        "status", "terminated", "died",        "failed", "child"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasestr(quoted, words[i]) != NULL)
+            return true;
+    return *name == '\0' || strstr(quoted, name) != NULL;
+}
+
 // Whether the line, which is in quotes, may be the word of the process that died. A shell's
 // "Aborted" is none. Parents have words for the deaths of their children, too, so a child's must
-// begin with its name.
+// begin with its name, or be about something else.
 static bool is_own_word(const struct observation *observation, const char *quoted)
 {
     if (quoted == NULL)
@@ -108,9 +119,10 @@ static bool is_own_word(const struct observation *observation, const char *quote
     const char *name = in != NULL ? in + 4 : "";
     const char *colon = strchr(quoted, ':');
     size_t length = strlen(name);
-    return length != 0 && colon != NULL && (size_t)(colon - quoted) > length &&
-           strncmp(colon - length, name, length) == 0 &&
-           memchr(quoted, ' ', (size_t)(colon - quoted)) == NULL;
+    bool named = length != 0 && colon != NULL && (size_t)(colon - quoted) > length &&
+                 strncmp(colon - length, name, length) == 0 &&
+                 memchr(quoted, ' ', (size_t)(colon - quoted)) == NULL;
+    return named || !is_about_a_death(quoted, name);
 }
 
 bool verdict_draft_is_deliberate(const struct verdict_draft *draft)

@@ -266,6 +266,12 @@ static void test_deliberate(void **state)
     run.observation.crash_in_command = false;
     verdict_is(run, VERDICT_DELIBERATE);
     run = aborted(by_program, "no memory\n");
+    run.observation.crash_in_command = false;
+    verdict_is(run, VERDICT_DELIBERATE);
+    run = aborted(by_program, "sh: lost a child\n");
+    run.observation.crash_in_command = false;
+    verdict_is(run, VERDICT_CRASH);
+    run = aborted(by_program, "no memory\n");
     run_step(&run.posttest, 1, "", "broken\n");
     verdict_is(run, VERDICT_UNSTABLE);
     run = aborted(by_program, "no memory\n");
