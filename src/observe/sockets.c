@@ -146,6 +146,40 @@ static bool has_socket(void *data, struct tracer_task *task)
     return false;
 }
 
+// Connections between traced tasks. One of them may be gone when the other's call is looked at; but
+// whoever connects was looked at before it could go on. There is one tracer in a process. The
+// oldest are forgotten.
+static struct connection {
+    union address one, other;
+} private_connections[1024];
+static size_t private_count;
+
+static bool same_address(const union address *a, const union address *b)
+{
+    return a->any.sa_family == b->any.sa_family && port_of(a) == port_of(b) &&
+           (a->any.sa_family == AF_INET6
+                ? memcmp(&a->six.sin6_addr, &b->six.sin6_addr, sizeof a->six.sin6_addr) == 0
+                : a->four.sin_addr.s_addr == b->four.sin_addr.s_addr);
+}
+
+static bool is_known_private(const union address *own, const union address *other)
+{
+    size_t most = sizeof private_connections / sizeof *private_connections;
+    for (size_t i = 0; i < private_count && i < most; i++) {
+        const struct connection *known = &private_connections[i];
+        if ((same_address(&known->one, own) && same_address(&known->other, other)) ||
+            (same_address(&known->one, other) && same_address(&known->other, own)))
+            return true;
+    }
+    return false;
+}
+
+static void note_private(const union address *own, const union address *other)
+{
+    size_t most = sizeof private_connections / sizeof *private_connections;
+    private_connections[private_count++ % most] = (struct connection){*own, *other};
+}
+
 // The port that is not the kernel's choice says which service it is.
 static void describe_internet(const char *kind, const union address *own,
                               const union address *other, bool connected, char *text, size_t size)
@@ -166,8 +200,15 @@ static bool internet(const struct tracer_task *task, int copy, const union addre
     length = sizeof other;
     bool connected = getpeername(copy, &other.any, &length) == 0;
     describe_internet(type == SOCK_STREAM ? "tcp" : "udp", own, &other, connected, text, size);
-    unsigned long inode = connected ? find_socket(task, type != SOCK_STREAM, &other, own) : 0;
-    return inode == 0 || !tracer_each(task->tracer, has_socket, &inode);
+    if (!connected)
+        return true;
+    if (is_known_private(own, &other))
+        return false;
+    unsigned long inode = find_socket(task, type != SOCK_STREAM, &other, own);
+    bool outside = inode == 0 || !tracer_each(task->tracer, has_socket, &inode);
+    if (!outside)
+        note_private(own, &other);
+    return outside;
 }
 
 static bool local(const struct tracer_task *task, int copy, const union address *own,
