@@ -13,8 +13,9 @@ static bool failures(void *data, uint32_t import, struct site_failures *ret_fail
 {
     static const int64_t codes[] = {-1, 0, -22, 5, INT32_MIN, 1, 2, 3, -4095, INT64_MAX};
     (void)data;
-    *ret_failures = (struct site_failures){
-        codes, import % 2 == 0 ? 1 : sizeof codes / sizeof *codes, (enum site_success)(import % 6)};
+    *ret_failures =
+        (struct site_failures){codes, import % 2 == 0 ? 1 : sizeof codes / sizeof *codes,
+                               (enum site_success)(import % 6), .guessed = false};
     return true;
 }
 

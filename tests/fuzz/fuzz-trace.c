@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct trace trace, again;
