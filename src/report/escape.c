@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Escapes foreign text for HTML, XML, CSV and URIs. All of them but URIs share next_character(),
-// which makes bad bytes and control characters visible.
+// Escapes foreign text for HTML, XML, CSV, Markdown, workflow commands and URIs. All of them but
+// URIs share next_character(), which makes bad bytes and control characters visible.
 #include "report/escape.h"
 
 #include "base/cleanup.h"
@@ -94,6 +94,70 @@ struct error *escape_csv(struct buffer *buffer, const char *text)
             TRY(buffer_append(buffer, text + at, length));
     }
     return buffer_append(buffer, "\"", quote);
+}
+
+// GitHub turns @name into a mention, and bare addresses into links: a word joiner parts them.
+static const char *markdown_form(const char *text)
+{
+    switch (*text) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '\n':
+    case '\t':
+        return " ";
+    case '@':
+        return "@&#8288;";
+    case ':':
+        return text[1] == '/' ? ":&#8288;" : NULL;
+    }
+    return NULL;
+}
+
+struct error *escape_markdown(struct buffer *buffer, const char *text)
+{
+    size_t size = strlen(text), length;
+    for (size_t at = 0; at < size; at += length) {
+        bool done;
+        TRY(next_character(buffer, text + at, size - at, &length, &done));
+        if (done)
+            continue;
+        const char *form = markdown_form(text + at);
+        if (form != NULL) {
+            TRY(buffer_append(buffer, form, strlen(form)));
+            continue;
+        }
+        TRY(buffer_append(buffer, "\\", strchr("\\`*_{}[]()#+-.!|~$", text[at]) != NULL));
+        TRY(buffer_append(buffer, text + at, length));
+    }
+    return NULL;
+}
+
+static struct error *workflow(struct buffer *buffer, const char *text, const char *special)
+{
+    size_t size = strlen(text), length;
+    for (size_t at = 0; at < size; at += length) {
+        bool done;
+        TRY(next_character(buffer, text + at, size - at, &length, &done));
+        if (!done && strchr(special, text[at]) != NULL)
+            TRY(buffer_printf(buffer, "%%%02X", (unsigned char)text[at]));
+        else if (!done)
+            TRY(buffer_append(buffer, text + at, length));
+    }
+    return NULL;
+}
+
+struct error *escape_message(struct buffer *buffer, const char *text)
+{
+    return workflow(buffer, text, "%\n");
+}
+
+struct error *escape_property(struct buffer *buffer, const char *text)
+{
+    return workflow(buffer, text, "%\n:,");
 }
 
 struct error *escape_uri(struct buffer *buffer, const char *path)

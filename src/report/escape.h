@@ -16,6 +16,14 @@ _must_check_ struct error *escape_attribute(struct buffer *buffer, const char *t
 // for a formula gets an apostrophe in front.
 _must_check_ struct error *escape_csv(struct buffer *buffer, const char *text);
 
+// For Markdown as code hosts read it: one line of plain text. Nothing in it is markup, a mention or
+// an HTML tag.
+_must_check_ struct error *escape_markdown(struct buffer *buffer, const char *text);
+
+// For workflow commands of GitHub: the message, or the value of a property.
+_must_check_ struct error *escape_message(struct buffer *buffer, const char *text);
+_must_check_ struct error *escape_property(struct buffer *buffer, const char *text);
+
 // A path as part of a URI. Every byte that is not allowed there becomes %NN.
 _must_check_ struct error *escape_uri(struct buffer *buffer, const char *path);
 

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/suggestion.h"
+#include "cli/campaign/formats.h"
 #include "report/campaign/campaign.h"
 #include "stats/stats.h"
 #include "store/store.h"
@@ -15,15 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum format_index {
-#define INDEX(symbol, kind, help) INDEX_##symbol,
-    REPORT_FORMATS(INDEX) FORMATS
-#undef INDEX
-};
-struct format_setting {
-    bool flag;        // write to standard output
-    const char *file; // write to this file; "-" is standard output
-};
 struct settings {
     struct format_setting formats[FORMATS];
     struct option_number campaign;
@@ -37,12 +29,7 @@ static const struct option options[] = {
      FIELD(store)},
     {"campaign", 'c', OPTION_NUMBER, "N", "the campaign of that number, instead of the newest",
      FIELD(campaign)},
-#define VALUE_FLAG        NULL
-#define VALUE_FILE        "FILE"
-#define FIELD_FLAG(index) FIELD(formats[index].flag)
-#define FIELD_FILE(index) FIELD(formats[index].file)
-#define OPTION(symbol, kind, help)                                                                 \
-    {#symbol, 0, OPTION_##kind, VALUE_##kind, help, FIELD_##kind(INDEX_##symbol)},
+#define OPTION(symbol, kind, help) FORMAT_OPTION(struct settings, formats, symbol, kind, help),
     REPORT_FORMATS(OPTION)
 #undef OPTION
         {"group-by", 'g', OPTION_TEXT, "WHAT",
@@ -59,12 +46,6 @@ static const struct option options[] = {
      FIELD(proof)},
     {"all", 'a', OPTION_FLAG, NULL, "list all findings and groups, however many there are",
      FIELD(all)},
-};
-
-static const struct report_format *const formats[] = {
-#define FORMAT(symbol, kind, help) &report_##symbol,
-    REPORT_FORMATS(FORMAT)
-#undef FORMAT
 };
 
 // A subject together with the store that it keeps open.
@@ -188,11 +169,11 @@ static struct error *write_all(const struct settings *settings, const struct rep
         if (!setting->flag && setting->file == NULL)
             continue;
         any = true;
-        if (settings->compare && formats[i]->compare == NULL)
+        if (settings->compare && format_table[i]->compare == NULL)
             return error_new("--%s knows one campaign only; --compare goes with --html, --json or "
                              "neither",
-                             formats[i]->name);
-        TRY(write_format(formats[i], setting->file, sources, settings->compare, chosen));
+                             format_table[i]->name);
+        TRY(write_format(format_table[i], setting->file, sources, settings->compare, chosen));
     }
     return any ? NULL : write_format(&report_text, NULL, sources, settings->compare, chosen);
 }

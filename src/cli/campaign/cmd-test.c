@@ -46,15 +46,11 @@ static const struct campaign_row rows[] = {
     {.own = {"show-suppressions", 0, OPTION_FLAG, NULL,
              "say how often each suppression was used, also those that never were",
              FIELD(show_suppressions)}},
-    {.own = {"html", 0, OPTION_FILE, "FILE",
-             "write the report as a page for browsers, too; - is the standard output",
-             FIELD(html)}},
-    {.own = {"junit", 0, OPTION_FILE, "FILE", "write JUnit XML for continuous integration, too",
-             FIELD(junit)}},
-    {.own = {"sarif", 0, OPTION_FILE, "FILE", "write the findings as SARIF 2.1.0, too",
-             FIELD(sarif)}},
-    {.own = {"json", 0, OPTION_FLAG, NULL, "print the report as JSON lines", FIELD(json)}},
-    {.shared = "quiet"},
+#define OPTION(symbol, kind, help)                                                                 \
+    {.own = FORMAT_OPTION(struct test_settings, formats, symbol, kind, help)},
+    REPORT_FORMATS(OPTION)
+#undef OPTION
+        {.shared = "quiet"},
 };
 
 static bool option_at(size_t index, struct option *ret_option)

@@ -14,21 +14,26 @@
 // made in vain.
 struct extra {
     const char *path; // NULL: not wanted; "-" is standard output
-    const struct report_format *format;
     struct output output;
 };
-enum { EXTRA_HTML, EXTRA_JUNIT, EXTRA_SARIF, EXTRA_JSON, EXTRAS };
 
-static void extras_close(struct extra (*extras)[EXTRAS])
+static void extras_close(struct extra (*extras)[FORMATS])
 {
-    for (int i = 0; i < EXTRAS; i++)
+    for (int i = 0; i < FORMATS; i++)
         output_close(&(*extras)[i].output);
 }
 
-static struct error *extras_open(struct extra extras[EXTRAS], bool *ret_standard)
+static void extras_init(const struct format_setting settings[FORMATS], struct extra extras[FORMATS])
+{
+    for (int i = 0; i < FORMATS; i++)
+        extras[i] =
+            (struct extra){.path = settings[i].flag ? "-" : settings[i].file, .output.opened = -1};
+}
+
+static struct error *extras_open(struct extra extras[FORMATS], bool *ret_standard)
 {
     *ret_standard = false;
-    for (int i = 0; i < EXTRAS; i++) {
+    for (int i = 0; i < FORMATS; i++) {
         bool standard = extras[i].path != NULL && strcmp(extras[i].path, "-") == 0;
         if (standard && *ret_standard)
             return error_new("only one report can go to the standard output");
@@ -109,12 +114,8 @@ struct error *test_run(const struct test_settings *settings, const struct campai
                        int *ret_status)
 {
     bool failing[VERDICTS], standard;
-    _cleanup_(extras_close) struct extra extras[EXTRAS] = {
-        [EXTRA_HTML] = {settings->html, &report_html, {.opened = -1}},
-        [EXTRA_JUNIT] = {settings->junit, &report_junit, {.opened = -1}},
-        [EXTRA_SARIF] = {settings->sarif, &report_sarif, {.opened = -1}},
-        [EXTRA_JSON] = {settings->json ? "-" : NULL, &report_json, {.opened = -1}},
-    };
+    _cleanup_(extras_close) struct extra extras[FORMATS];
+    extras_init(settings->formats, extras);
     _cleanup_(store_closep) struct store *store = NULL;
     _cleanup_(suppressions_deinit) struct suppressions suppressions = {0};
     struct campaign_end end = {0};
@@ -128,9 +129,9 @@ struct error *test_run(const struct test_settings *settings, const struct campai
     TRY(campaign_carry_out(&knowing, &store, &end));
     TRY(judge(settings, &suppressions, store, end, failing, proof, ret_status));
     struct report_options how = {.proof = proof};
-    for (int i = 0; i < EXTRAS; i++)
+    for (int i = 0; i < FORMATS; i++)
         if (extras[i].path != NULL)
-            TRY(put_report(extras[i].format, store, job, &end, how, &extras[i].output));
+            TRY(put_report(format_table[i], store, job, &end, how, &extras[i].output));
     if (standard)
         return NULL;
     struct output terminal;

@@ -91,6 +91,10 @@ struct report_format {
     X(json, FLAG, "print JSON lines")                                                              \
     X(junit, FILE, "write JUnit XML: a test per fault type and per finding")                       \
     X(sarif, FILE, "write the findings as SARIF 2.1.0")                                            \
+    X(gitlab, FILE, "write the findings as GitLab's code quality report")                          \
+    X(markdown, FILE, "write a summary in Markdown, for the page of a job")                        \
+    X(github, FLAG, "print the findings as GitHub's annotations")                                  \
+    X(lines, FLAG, "print the findings as file:line: warning: ..., for editors")                   \
     X(csv, FILE, "write a table of all trials")
 
 extern const struct report_format report_text;

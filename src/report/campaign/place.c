@@ -3,6 +3,7 @@
 #include "report/campaign/place.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/frame-text.h"
 
 #include <stdlib.h>
@@ -78,5 +79,49 @@ struct error *campaign_place_find(const struct campaign_facts *facts, const stru
         return error;
     }
     *ret_place = search.place;
+    return NULL;
+}
+
+struct error *campaign_program_name(const struct campaign_facts *facts,
+                                    const struct project *project, char **ret_name)
+{
+    // "SIZE MTIME BUILD-ID PATH"
+    const char *path = facts->campaign.program, *command = facts->campaign.command;
+    for (int i = 0; i < 3 && path != NULL; i++)
+        path = (path = strchr(path, ' ')) != NULL ? path + 1 : NULL;
+    char *found = NULL;
+    if (path != NULL)
+        TRY(project_name_file(project, path, NULL, &found));
+    if (found == NULL) {
+        if (path == NULL || *path == '\0')
+            path = command != NULL && *command != '\0' ? command : "program";
+        const char *name = file_base_name(path);
+        size_t size = path == command ? strcspn(name, " ") : strlen(name);
+        found = size != 0 ? strndup(name, size) : strdup("program");
+    }
+    if (found == NULL)
+        return error_no_memory();
+    *ret_name = found;
+    return NULL;
+}
+
+struct error *campaign_each_place(const struct campaign_facts *facts,
+                                  struct error *(*each)(void *data,
+                                                        const struct campaign_finding *finding,
+                                                        const struct campaign_place *place),
+                                  void *data)
+{
+    _cleanup_(project_deinit) struct project project = {0};
+    TRY(project_find(facts->campaign.directory, &project));
+    for (size_t i = 0; i < facts->findings.count; i++) {
+        const struct campaign_finding *finding = &facts->findings.items[i];
+        _cleanup_(campaign_place_deinit) struct campaign_place place = {0};
+        TRY(campaign_place_find(facts, &project, finding, &place));
+        if (place.name == NULL) {
+            place.line = 0;
+            TRY(campaign_program_name(facts, &project, &place.name));
+        }
+        TRY(each(data, finding, &place));
+    }
     return NULL;
 }

@@ -21,4 +21,17 @@ _must_check_ struct error *campaign_place_find(const struct campaign_facts *fact
                                                struct campaign_place *ret_place);
 void campaign_place_deinit(struct campaign_place *place);
 
+// The program under test, relative to the root of the project, or its name alone: where a finding
+// is shown that has no place in the tree. The caller frees it.
+_must_check_ struct error *campaign_program_name(const struct campaign_facts *facts,
+                                                 const struct project *project, char **ret_name);
+
+// Calls `each` for every finding that is shown, in their order, with its place. It stops at the
+// first error.
+_must_check_ struct error *
+campaign_each_place(const struct campaign_facts *facts,
+                    struct error *(*each)(void *data, const struct campaign_finding *finding,
+                                          const struct campaign_place *place),
+                    void *data);
+
 #endif

@@ -225,25 +225,6 @@ static struct error *add_result(struct sarif_log *log, json_t *results, size_t i
     return NULL;
 }
 
-// The program relative to the project, or its name alone.
-static struct error *find_program(struct sarif_log *log)
-{
-    // "SIZE MTIME BUILD-ID PATH"
-    const char *path = log->facts->campaign.program, *command = log->facts->campaign.command;
-    for (int i = 0; i < 3 && path != NULL; i++)
-        path = (path = strchr(path, ' ')) != NULL ? path + 1 : NULL;
-    if (path != NULL)
-        TRY(project_name_file(&log->project, path, NULL, &log->program));
-    if (log->program != NULL)
-        return NULL;
-    if (path == NULL || *path == '\0')
-        path = command != NULL && *command != '\0' ? command : "program";
-    const char *name = file_base_name(path);
-    size_t size = path == command ? strcspn(name, " ") : strlen(name);
-    log->program = size != 0 ? strndup(name, size) : strdup("program");
-    return log->program != NULL ? NULL : error_no_memory();
-}
-
 static struct error *put_page(struct sarif_log *log, struct report_sink *sink)
 {
     struct json_builder *builder = &log->builder;
@@ -252,7 +233,7 @@ static struct error *put_page(struct sarif_log *log, struct report_sink *sink)
     const struct sarif_run start = sarif_begin(builder, root, log->facts->campaign.version);
     add_rules(log, &start);
     TRY(project_find(log->facts->campaign.directory, &log->project));
-    TRY(find_program(log));
+    TRY(campaign_program_name(log->facts, &log->project, &log->program));
     TRY(find_causes(log));
     add_invocation(log, start.run);
     json_t *results = json_add_array(builder, start.run, "results");
