@@ -19,7 +19,7 @@ static int save_text(int file, const char *text)
 
 static void save_footer(int file)
 {
-    write(file, "-- end\n", 7); // nobody looks whether it worked
+    write(file, "-- end\n", 7); // the result is not checked
 }
 
 int main(int argc, char **argv)

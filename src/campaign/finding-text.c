@@ -139,17 +139,17 @@ static struct error *put_symptom(const struct finding_options *options, struct b
         [SYMPTOM_EMPTIED] = {"leaves ", " empty"},
         [SYMPTOM_REMOVED] = {"leaves no ", " behind"},
         [SYMPTOM_DAMAGED] = {"leaves ", " damaged"},
-        [SYMPTOM_WRONG] = {"gets ", " wrong"},
-        [SYMPTOM_MODE] = {"gets the mode of ", " wrong"},
-        [SYMPTOM_KIND] = {"makes something else of ", ""},
+        [SYMPTOM_WRONG] = {"writes a wrong ", ""},
+        [SYMPTOM_MODE] = {"sets a wrong mode for ", ""},
+        [SYMPTOM_KIND] = {"replaces ", " by another kind of file"},
         [SYMPTOM_NOT_WRITTEN] = {"does not write ", ""},
         [SYMPTOM_NOT_CHANGED] = {"does not change ", ""},
         [SYMPTOM_NOT_DELETED] = {"does not delete ", ""},
         [SYMPTOM_CHANGED] = {"changes ", ""},
-        [SYMPTOM_OUTPUT] = {"gets its output wrong", ""},
+        [SYMPTOM_OUTPUT] = {"prints wrong output", ""},
         [SYMPTOM_LEFT] = {"leaves ", " behind"},
-        [SYMPTOM_LESS] = {"does not say what it should", ""},
-        [SYMPTOM_DOWN] = {"does not come up", ""},
+        [SYMPTOM_LESS] = {"leaves out some of its messages", ""},
+        [SYMPTOM_DOWN] = {"does not start serving", ""},
     };
     const char *path = judgement->about != NULL ? short_path(options, judgement->about) : "";
     size_t size = strlen(path), cut = size > NAME_MOST ? size - NAME_MOST : 0;
@@ -172,7 +172,7 @@ static struct error *put_failure(const struct finding_options *options, struct b
         return result->stack != NULL ? put_where(text, " ", result->stack) : NULL;
     case VERDICT_SILENT:
         TRY(put_symptom(options, text, judgement));
-        return buffer_printf(text, " without a word");
+        return buffer_printf(text, " without an error message");
     case VERDICT_WRONG_OUTPUT:
         if (told && result->end != SANDBOX_SKIPPED && result->status != 0) // or a signal
             TRY(buffer_printf(text, "reports the failure but "));

@@ -312,7 +312,7 @@ struct error *since_tell(const struct since *since, const char *path, size_t cou
         TRY(buffer_printf(&text, ")"));
     if (since->unidentified != 0)
         TRY(buffer_printf(&text,
-                          "; %llu cannot be known again in another build and %s tried: of the call "
+                          "; %llu cannot be matched to the earlier build and %s tried: of the call "
                           "only the number or stack is known, or nothing of the code around it",
                           (unsigned long long)since->unidentified,
                           since->unidentified == 1 ? "is" : "are"));

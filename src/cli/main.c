@@ -59,7 +59,7 @@ static struct error *run(char **arguments, int *ret_status)
     struct buffer text = {0};
     const char *first = arguments[0];
     if (first == NULL)
-        return error_new("what shall be done? 'ordeal --help' lists the commands");
+        return error_new("no command is given; 'ordeal --help' lists the commands");
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0)
         return print(put_version(&text), &text);
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0)

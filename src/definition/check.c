@@ -224,7 +224,7 @@ static struct error *check_injector(const struct definition *definition)
 struct error *definition_check(const struct definition *definition)
 {
     if (definition->command.count == 0)
-        return error_new("what is to be tested? give the workload after '--', or 'command:' in the "
+        return error_new("no command is given: give the workload after '--', or 'command:' in the "
                          "file");
     TRY(check_service(definition));
     TRY(check_files(definition));

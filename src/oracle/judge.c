@@ -334,7 +334,7 @@ static struct error *ask_output(struct verdict_draft *draft)
                      : difference->err_more ? VERDICT_WRONG_OUTPUT
                                             : VERDICT_SILENT;
     TRY(buffer_printf(&draft->reason, "%s", difference->sentence));
-    TRY(buffer_printf(&draft->reason, "; exit status %d as ever",
+    TRY(buffer_printf(&draft->reason, "; exit status %d as without the fault",
                       reference_status(draft->reference)));
     if (difference->err_more && difference->more != NULL)
         TRY(verdict_draft_put_stderr(draft));

@@ -298,7 +298,8 @@ static bool admit(struct coordinator *coordinator)
     *added = peer;
     if (coordinator->address.storage.ss_family == AF_UNIX)
         return true;
-    // Keep-alive notices a machine that vanished without a word: after 30 + 3 * 10 seconds.
+    // Keep-alive notices a machine that vanished without an error message: after 30 + 3 * 10
+    // seconds.
     setsockopt(handle, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     setsockopt(handle, SOL_SOCKET, SO_KEEPALIVE, &(int){1}, sizeof(int));
     setsockopt(handle, IPPROTO_TCP, TCP_KEEPIDLE, &(int){30}, sizeof(int));

@@ -112,9 +112,9 @@ static void test_titles(void **state)
                        "(in basename)");
     example_start(&example, VERDICT_SILENT);
     example.injection.fault = (char *)"SIGTERM at 0.01s";
-    title_is(&example, "cp gives a wrong result without a word when SIGTERM arrives");
+    title_is(&example, "cp gives a wrong result without an error message when SIGTERM arrives");
     example.result.observation.injections.count = 0;
-    title_is(&example, "cp gives a wrong result without a word when spec is injected");
+    title_is(&example, "cp gives a wrong result without an error message when spec is injected");
 }
 
 // The title says which file is wrong, by its path from the working directory, and how.
@@ -126,14 +126,15 @@ static void test_symptoms(void **state)
     example.definition.directory = (char *)"/home/me/work";
     judgement->symptom = SYMPTOM_LOST;
     judgement->about = (char *)"/home/me/work/sub/notes";
-    title_is(&example, "cp loses sub/notes without a word when read fails with EIO");
+    title_is(&example, "cp loses sub/notes without an error message when read fails with EIO");
     judgement->about = (char *)"/home/me/works/notes";
-    title_is(&example, "cp loses /home/me/works/notes without a word when read fails with EIO");
+    title_is(&example,
+             "cp loses /home/me/works/notes without an error message when read fails with EIO");
     judgement->symptom = SYMPTOM_OUTPUT;
     judgement->about = NULL;
-    title_is(&example, "cp gets its output wrong without a word when read fails with EIO");
+    title_is(&example, "cp prints wrong output without an error message when read fails with EIO");
     judgement->verdict = VERDICT_WRONG_OUTPUT;
-    title_is(&example, "cp claims success but gets its output wrong when read fails with EIO");
+    title_is(&example, "cp claims success but prints wrong output when read fails with EIO");
     judgement->symptom = SYMPTOM_NONE;
     title_is(&example, "cp claims success with wrong output when read fails with EIO");
     judgement->verdict = VERDICT_UNSTABLE;
@@ -152,7 +153,8 @@ static void test_symptoms(void **state)
     judgement->symptom = SYMPTOM_WRONG;
     judgement->about = path;
     _cleanup_(buffer_deinit) struct buffer expected = {0};
-    ok(buffer_printf(&expected, "cp gets ...%.80s wrong without a word when read fails with EIO",
+    ok(buffer_printf(&expected,
+                     "cp writes a wrong ...%.80s without an error message when read fails with EIO",
                      path));
     title_is(&example, expected.data);
 }

@@ -401,7 +401,7 @@ static void what_can_be_checked_is_checked(void **state)
     struct definition good = parsed("command: [cat]\n" GOOD_FAULT);
     must(definition_check(&good));
     definition_deinit(&good);
-    check_finds(GOOD_FAULT, "what is to be tested?");
+    check_finds(GOOD_FAULT, "no command is given");
     check_finds("command: [cat]\n", "say what to inject");
     check_finds("command: [no-such-program]\n" GOOD_FAULT,
                 "command: there is no program 'no-such-program'");

@@ -521,15 +521,17 @@ static void test_symptom_is_of_the_verdict(void **state)
 static void test_silent(void **state)
 {
     judged(usual(0, "dome\n", "hello\n"), VERDICT_SILENT,
-           "stdout differs at line 1: 'dome' instead of 'done'; exit status 0 as ever, nothing "
+           "stdout differs at line 1: 'dome' instead of 'done'; exit status 0 as without the "
+           "fault, nothing "
            "reported",
            "silent result after read in fill at in.c:7");
     judged(run_new(0, "done\n", ""), VERDICT_SILENT,
-           "/w/out was not written; exit status 0 as ever, nothing reported",
+           "/w/out was not written; exit status 0 as without the fault, nothing reported",
            "silent result after read in fill at in.c:7");
     oracle.compare_stderr = true;
     judged(usual(0, "done\n", ""), VERDICT_SILENT,
-           "stderr has 0 lines instead of 1, the first missing: 'hello'; exit status 0 as ever, "
+           "stderr has 0 lines instead of 1, the first missing: 'hello'; exit status 0 as without "
+           "the fault, "
            "nothing reported",
            "silent result after read in fill at in.c:7");
     oracle.compare_stderr = false;
@@ -648,14 +650,15 @@ static void test_leftovers(void **state)
     struct outcome_run run = usual(0, "done\n", "hello\n");
     run_file(&run, "/w/tmp1", "x\n");
     judged(run, VERDICT_SILENT,
-           "/w/tmp1 was written, which the reference does not do; exit status 0 as ever, nothing "
+           "/w/tmp1 was written, which the reference does not do; exit status 0 as without the "
+           "fault, nothing "
            "reported",
            "silent result after read in fill at in.c:7");
     run = usual(0, "dome\n", "hello\n");
     run_file(&run, "/w/tmp1", "x\n");
     judged(run, VERDICT_SILENT,
            "stdout differs at line 1: 'dome' instead of 'done'; /w/tmp1 was written, which the "
-           "reference does not do; exit status 0 as ever, nothing reported",
+           "reference does not do; exit status 0 as without the fault, nothing reported",
            "silent result after read in fill at in.c:7");
     run = run_new(0, "done\n", "hello\n");
     run_file(&run, "/w/out", "other\n");
@@ -670,11 +673,13 @@ static void test_leftovers(void **state)
 static void test_wrong_output(void **state)
 {
     judged(usual(0, "", "hello\nwarning: short read\n"), VERDICT_WRONG_OUTPUT,
-           "stdout has 0 lines instead of 1, the first missing: 'done'; exit status 0 as ever; "
+           "stdout has 0 lines instead of 1, the first missing: 'done'; exit status 0 as without "
+           "the fault; "
            "stderr: 'warning: short read'",
            "silent result after 'warning: short read' of the program, which ends with 0");
     judged(usual(0, "", "hello\nin.c(17): short\n"), VERDICT_WRONG_OUTPUT,
-           "stdout has 0 lines instead of 1, the first missing: 'done'; exit status 0 as ever; "
+           "stdout has 0 lines instead of 1, the first missing: 'done'; exit status 0 as without "
+           "the fault; "
            "stderr: 'in.c(17): short'",
            "silent result after 'in.c(#): short' of the program, which ends with 0");
 }

@@ -70,19 +70,21 @@ static void what_it_holds_is_compared(void **state)
     judged(reference, packed("Z2", DECODING_SOUND, 5), VERDICT_PASS, SEVERITY_NONE,
            "as the reference");
     judged(reference, packed("Z2", DECODING_SOUND, 6), VERDICT_SILENT, SEVERITY_HIGH,
-           "/w/a.gz is sound (gzip), but holds something else; exit status 0 as ever, nothing "
+           "/w/a.gz is sound (gzip), but holds something else; exit status 0 as without the fault, "
+           "nothing "
            "reported");
     judged(reference, packed("Z2", DECODING_DAMAGED, 0), VERDICT_SILENT, SEVERITY_LOSS,
            "/w/a.gz is damaged (2 bytes instead of 2): gzip says 'gzip: unexpected end of file'; "
-           "exit status 0 as ever, nothing reported");
+           "exit status 0 as without the fault, nothing reported");
     judged(reference, packed("0000", DECODING_NONE, 0), VERDICT_SILENT, SEVERITY_LOSS,
            "/w/a.gz is damaged: it does not begin like a gzip file (4 bytes instead of 2); exit "
            "status 0 as ever, nothing reported");
     judged(reference, packed("", DECODING_NONE, 0), VERDICT_SILENT, SEVERITY_LOSS,
-           "/w/a.gz is empty; exit status 0 as ever, nothing reported");
+           "/w/a.gz is empty; exit status 0 as without the fault, nothing reported");
     // Nobody could tell: the bytes count.
     judged(reference, packed("Z2", DECODING_NONE, 0), VERDICT_SILENT, SEVERITY_HIGH,
-           "/w/a.gz differs at line 1: 'Z2' instead of 'Z1'; exit status 0 as ever, nothing "
+           "/w/a.gz differs at line 1: 'Z2' instead of 'Z1'; exit status 0 as without the fault, "
+           "nothing "
            "reported");
     reference_free(reference);
 }
@@ -98,7 +100,7 @@ static void a_failure_that_is_reported_damages_nothing(void **state)
     add_packed(&run, "/w/a.gz", "Z", DECODING_DAMAGED, 0);
     judged(reference, run, VERDICT_WRONG_OUTPUT, SEVERITY_LOSS,
            "/w/a.gz is damaged (1 bytes instead of 2): gzip says 'gzip: unexpected end of file'; "
-           "exit status 0 as ever; stderr: 'short write'");
+           "exit status 0 as without the fault; stderr: 'short write'");
     reference_free(reference);
 }
 
@@ -111,7 +113,8 @@ static void varying_bytes_are_compared(void **state)
     judged(reference, packed("Z3", DECODING_SOUND, 5), VERDICT_PASS, SEVERITY_NONE,
            "as the reference");
     judged(reference, packed("Z3", DECODING_SOUND, 6), VERDICT_SILENT, SEVERITY_HIGH,
-           "/w/a.gz is sound (gzip), but holds something else; exit status 0 as ever, nothing "
+           "/w/a.gz is sound (gzip), but holds something else; exit status 0 as without the fault, "
+           "nothing "
            "reported");
     reference_free(reference);
     reference = refer_to("Z1", "Z2", 9); // inside 9 and 10
@@ -119,7 +122,7 @@ static void varying_bytes_are_compared(void **state)
            "as the reference");
     judged(reference, packed("Z3", DECODING_DAMAGED, 0), VERDICT_SILENT, SEVERITY_LOSS,
            "/w/a.gz is damaged (2 bytes instead of 2): gzip says 'gzip: unexpected end of file'; "
-           "exit status 0 as ever, nothing reported");
+           "exit status 0 as without the fault, nothing reported");
     reference_free(reference);
 }
 
@@ -156,10 +159,11 @@ static void a_removed_source_is_lost(void **state)
     add_packed(&run, "/w/any.tgz", "Z2", DECODING_DAMAGED, 0);
     add_deleted(&run, source);
     char reason[400];
-    snprintf(reason, sizeof reason,
-             "%s is lost: it is gone, and /w/any.tgz is damaged (2 bytes instead of 2): gzip says "
-             "'gzip: unexpected end of file'; exit status 0 as ever; stderr: 'no space'",
-             source);
+    snprintf(
+        reason, sizeof reason,
+        "%s is lost: it is gone, and /w/any.tgz is damaged (2 bytes instead of 2): gzip says "
+        "'gzip: unexpected end of file'; exit status 0 as without the fault; stderr: 'no space'",
+        source);
     judged(reference, run, VERDICT_WRONG_OUTPUT, SEVERITY_LOSS, reason);
     // A crash in between is no less a loss.
     run = run_new(0, "done\n", "");
@@ -227,19 +231,23 @@ static void what_is_told_is_not_silent(void **state)
     struct reference *reference = refer_to_output("a\nb\nerrors: 0\n", "12:00 [info] up\n");
     judged(reference, output("a\nerrors: 0\n", "12:00 [info] up\n"), VERDICT_SILENT,
            SEVERITY_MEDIUM,
-           "stdout differs at line 2: 'errors: 0' instead of 'b'; exit status 0 as ever, nothing "
+           "stdout differs at line 2: 'errors: 0' instead of 'b'; exit status 0 as without the "
+           "fault, nothing "
            "reported");
     judged(reference, output("a\nError: b is missing\nerrors: 0\n", "12:00 [info] up\n"),
            VERDICT_WRONG_OUTPUT, SEVERITY_MEDIUM,
-           "stdout differs at line 2: 'Error: b is missing' instead of 'b'; exit status 0 as ever; "
+           "stdout differs at line 2: 'Error: b is missing' instead of 'b'; exit status 0 as "
+           "without the fault; "
            "stdout: 'Error: b is missing'");
     judged(reference, output("a\nb\nerrors: 1\n", "12:00 [info] up\n"), VERDICT_WRONG_OUTPUT,
            SEVERITY_MEDIUM,
-           "stdout differs at line 3: 'errors: 1' instead of 'errors: 0'; exit status 0 as ever; "
+           "stdout differs at line 3: 'errors: 1' instead of 'errors: 0'; exit status 0 as without "
+           "the fault; "
            "stdout: 'errors: 1'");
     judged(reference, output("a\nerrors: 0\n", "12:00 [info] up\n12:01 [error] no b\n"),
            VERDICT_WRONG_OUTPUT, SEVERITY_MEDIUM,
-           "stdout differs at line 2: 'errors: 0' instead of 'b'; exit status 0 as ever; /w/log: "
+           "stdout differs at line 2: 'errors: 0' instead of 'b'; exit status 0 as without the "
+           "fault; /w/log: "
            "'12:01 [error] no b'");
     // A log with one more line is no wrong file.
     judged(reference, output("a\nb\nerrors: 0\n", "12:00 [info] up\n12:01 [error] no b\n"),
@@ -261,18 +269,19 @@ static void usual_errors_tell_nothing(void **state)
     outcome_run_deinit(&run);
     run = output("404\n404\n", "12:00 [error] no such page\n");
     run.serves = true;
-    judged(
-        reference, run, VERDICT_GRACEFUL, SEVERITY_NONE,
-        "stdout differs at line 2: '404' instead of '200'; exit status 0 as ever; stdout: '404'");
+    judged(reference, run, VERDICT_GRACEFUL, SEVERITY_NONE,
+           "stdout differs at line 2: '404' instead of '200'; exit status 0 as without the fault; "
+           "stdout: '404'");
     run = output("500\n200\n", "12:00 [error] no such page\n");
     run.serves = true;
-    judged(
-        reference, run, VERDICT_GRACEFUL, SEVERITY_NONE,
-        "stdout differs at line 1: '500' instead of '404'; exit status 0 as ever; stdout: '500'");
+    judged(reference, run, VERDICT_GRACEFUL, SEVERITY_NONE,
+           "stdout differs at line 1: '500' instead of '404'; exit status 0 as without the fault; "
+           "stdout: '500'");
     // A number is no status where there is no server.
     judged(reference, output("500\n200\n", "12:00 [error] no such page\n"), VERDICT_SILENT,
            SEVERITY_MEDIUM,
-           "stdout differs at line 1: '500' instead of '404'; exit status 0 as ever, nothing "
+           "stdout differs at line 1: '500' instead of '404'; exit status 0 as without the fault, "
+           "nothing "
            "reported");
     reference_free(reference);
 }

@@ -66,7 +66,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         operands++;
     words.command = operands[0] != NULL ? operands : NULL;
     if (words.command == NULL && !settings->common.resume)
-        return error_new("what is to be tested? ordeal test [OPTION]... -- COMMAND");
+        return error_new("no command is given: ordeal test [OPTION]... -- COMMAND");
     const struct campaign_job job = {.words = &words,
                                      .store = settings->common.store,
                                      .resume = settings->common.resume,
