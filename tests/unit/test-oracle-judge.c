@@ -555,7 +555,7 @@ static void test_reported_in_a_file(void **state)
     run_file(&run, "/w/out", "No such file or directory\ncontent\n");
     judged(run, VERDICT_SILENT,
            "/w/out differs at line 1: 'No such file or directory' instead of 'content'; exit "
-           "status 0 as ever, nothing reported",
+           "status 0 as without the fault, nothing reported",
            "silent result after read in fill at in.c:7");
     // Where something is missing, there is more to it than that.
     run = run_new(0, "done\n", "hello\n");
@@ -566,7 +566,7 @@ static void test_reported_in_a_file(void **state)
            "silent result after read in fill at in.c:7");
     judged(usual(0, "done\nInput/output error\n", "hello\n"), VERDICT_WRONG_OUTPUT,
            "stdout has 2 lines instead of 1, the first more: 'Input/output error'; exit status 0 "
-           "as ever; stdout: 'Input/output error'",
+           "as without the fault; stdout: 'Input/output error'",
            "silent result after read in fill at in.c:7");
 }
 

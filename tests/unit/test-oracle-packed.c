@@ -78,7 +78,7 @@ static void what_it_holds_is_compared(void **state)
            "exit status 0 as without the fault, nothing reported");
     judged(reference, packed("0000", DECODING_NONE, 0), VERDICT_SILENT, SEVERITY_LOSS,
            "/w/a.gz is damaged: it does not begin like a gzip file (4 bytes instead of 2); exit "
-           "status 0 as ever, nothing reported");
+           "status 0 as without the fault, nothing reported");
     judged(reference, packed("", DECODING_NONE, 0), VERDICT_SILENT, SEVERITY_LOSS,
            "/w/a.gz is empty; exit status 0 as without the fault, nothing reported");
     // Nobody could tell: the bytes count.
@@ -293,7 +293,7 @@ static void data_tells_nothing(void **state)
     judged(reference, output("a\nfatal error in data\n", "fatal error in data\n"), VERDICT_SILENT,
            SEVERITY_MEDIUM,
            "stdout has 2 lines instead of 1, the first more: 'fatal error in data'; exit "
-           "status 0 as ever, nothing reported");
+           "status 0 as without the fault, nothing reported");
     reference_free(reference);
 }
 
