@@ -562,7 +562,7 @@ static void test_reported_in_a_file(void **state)
     run_file(&run, "/w/out", "Input/output error\n");
     judged(run, VERDICT_WRONG_OUTPUT,
            "/w/out differs at line 1: 'Input/output error' instead of 'content'; exit status 0 as "
-           "ever; /w/out: 'Input/output error'",
+           "without the fault; /w/out: 'Input/output error'",
            "silent result after read in fill at in.c:7");
     judged(usual(0, "done\nInput/output error\n", "hello\n"), VERDICT_WRONG_OUTPUT,
            "stdout has 2 lines instead of 1, the first more: 'Input/output error'; exit status 0 "
@@ -586,7 +586,7 @@ static void test_reported_in_a_file_that_varies(void **state)
     run_file(&run, "/w/log", "start\nat 3\nInput/output error\n");
     judged(run, VERDICT_WRONG_OUTPUT,
            "/w/log differs at line 3: 'Input/output error' instead of 'end'; exit status 0 as "
-           "ever; /w/log: 'Input/output error'",
+           "without the fault; /w/log: 'Input/output error'",
            "silent result after read in fill at in.c:7");
     back_to(before);
 }
