@@ -158,25 +158,30 @@ static void a_test_has_defaults_that_options_change(void **state)
 static void shown_findings_fail(void **state)
 {
     for (int i = VERDICT_CRASH; i <= VERDICT_DELIBERATE; i++) {
-        bool failing[VERDICTS];
+        struct campaign_fail_on fail_on;
         struct campaign_end end = {.state = STORE_FINISHED};
         struct report_shown findings = {0};
-        assert_null(campaign_parse_fail_on(verdict_facts[i].name, failing));
+        assert_null(campaign_parse_fail_on(verdict_facts[i].name, &fail_on));
         end.verdicts[VERDICT_PASS] = 5;
-        assert_int_equal(campaign_exit_status(&end, failing, &findings), 0);
+        assert_int_equal(campaign_exit_status(&end, &fail_on, &findings), 0);
         end.verdicts[i] = 2;
         findings.hidden[i] = 1;
-        assert_int_equal(campaign_exit_status(&end, failing, &findings), 0);
+        assert_int_equal(campaign_exit_status(&end, &fail_on, &findings), 0);
         findings.hidden[i] = 3; // carried over, with several trials for each candidate
         findings.shown[i] = 1;
-        assert_int_equal(campaign_exit_status(&end, failing, &findings), 1);
+        assert_int_equal(campaign_exit_status(&end, &fail_on, &findings), 1);
     }
-    bool failing[VERDICTS];
+    struct campaign_fail_on fail_on;
     struct campaign_end end = {.state = STORE_FINISHED};
     const struct report_shown none = {0};
-    assert_null(campaign_parse_fail_on("graceful", failing));
+    assert_null(campaign_parse_fail_on("graceful", &fail_on));
     end.verdicts[VERDICT_GRACEFUL] = 1; // never a finding
-    assert_int_equal(campaign_exit_status(&end, failing, &none), 1);
+    assert_int_equal(campaign_exit_status(&end, &fail_on, &none), 1);
+    struct report_shown findings = {.shown[VERDICT_CRASH] = 1, .severities[SEVERITY_HIGH] = 1};
+    assert_null(campaign_parse_fail_on("critical,hang", &fail_on));
+    assert_int_equal(campaign_exit_status(&end, &fail_on, &findings), 0);
+    assert_null(campaign_parse_fail_on("hang,high", &fail_on));
+    assert_int_equal(campaign_exit_status(&end, &fail_on, &findings), 1);
 }
 
 int main(void)

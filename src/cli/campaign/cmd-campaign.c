@@ -118,16 +118,16 @@ static struct error *carry_out(const struct settings *settings,
                                      .store = settings->common.store,
                                      .resume = settings->common.resume,
                                      .quiet = settings->common.quiet};
-    bool failing[VERDICTS];
+    struct campaign_fail_on fail_on;
     enum report_proof proof;
-    TRY(campaign_parse_fail_on(settings->common.fail_on, failing));
+    TRY(campaign_parse_fail_on(settings->common.fail_on, &fail_on));
     TRY(report_proof_parse(settings->common.proof, &proof));
     _cleanup_(store_closep) struct store *store = NULL;
     struct campaign_end end = {0};
     TRY(campaign_carry_out(&job, &store, &end));
     struct report_shown findings;
     TRY(report_count_shown(store, end.id, proof, &findings));
-    *ret_status = campaign_exit_status(&end, failing, &findings);
+    *ret_status = campaign_exit_status(&end, &fail_on, &findings);
     return report(store, campaign_store_path(&job), &end, proof);
 }
 

@@ -123,7 +123,8 @@ const struct campaign_option campaign_options[] = {
     {.option = {"resume", 0, OPTION_FLAG, NULL,
                 "go on with the campaign that was interrupted or reached a limit", FIELD(resume)}},
     {.option = {"fail-on", 0, OPTION_TEXT, "LIST",
-                "verdicts that make the exit status 1: crash,hang,... (all failures)",
+                "verdicts and severities that make the exit status 1: crash,critical,... (all "
+                "failures)",
                 FIELD(fail_on)}},
     {.option = {"proof", 0, OPTION_TEXT, "WHICH",
                 "findings to show, by whether their faults can happen: certain, caused, all; "

@@ -17,44 +17,78 @@
 #define EXIT_FINDINGS 1
 #define EXIT_UNTESTED 3
 
-struct error *campaign_parse_fail_on(const char *list, bool failing[VERDICTS])
+static struct error *unknown_fail_on(const char *word, size_t size)
 {
+    struct suggestion meant = suggestion_start(word, size);
+    _cleanup_(buffer_deinit) struct buffer known = {0};
     for (int i = 0; i < VERDICTS; i++)
-        failing[i] = list == NULL && verdict_facts[i].failure;
+        if (verdict_facts[i].counts) {
+            suggestion_offer(&meant, verdict_facts[i].name);
+            TRY(buffer_printf(&known, "%s, ", verdict_facts[i].name));
+        }
+    for (unsigned i = SEVERITY_NONE + 1; i < SEVERITIES; i++) {
+        suggestion_offer(&meant, enum_name(&severity_names, i));
+        TRY(buffer_printf(&known, "%s%s", enum_name(&severity_names, i),
+                          i + 1 < SEVERITIES ? ", " : ""));
+    }
+    char storage[SUGGESTION_SIZE];
+    return error_new("--fail-on: '%.*s' is no verdict or severity to fail on%s; there are: %s",
+                     (int)size, word, suggestion_text(&meant, storage), known.data);
+}
+
+// SEVERITIES if there is none of that name.
+static unsigned severity_named(const char *word, size_t size)
+{
+    unsigned i = SEVERITY_NONE + 1;
+    while (i < SEVERITIES && (strlen(enum_name(&severity_names, i)) != size ||
+                              strncmp(enum_name(&severity_names, i), word, size) != 0))
+        i++;
+    return i;
+}
+
+struct error *campaign_parse_fail_on(const char *list, struct campaign_fail_on *ret_fail_on)
+{
+    struct campaign_fail_on fail_on = {0};
+    for (int i = 0; i < VERDICTS; i++)
+        fail_on.verdicts[i] = list == NULL && verdict_facts[i].failure;
     while (list != NULL && *list != '\0') {
         size_t size = strcspn(list, ",");
         enum verdict verdict = verdict_named(list, size);
-        if (verdict == VERDICTS || !verdict_facts[verdict].counts) {
-            struct suggestion meant = suggestion_start(list, size);
-            _cleanup_(buffer_deinit) struct buffer known = {0};
-            for (int i = 0; i < VERDICTS; i++)
-                if (verdict_facts[i].counts) {
-                    suggestion_offer(&meant, verdict_facts[i].name);
-                    TRY(buffer_printf(&known, "%s%s", known.size == 0 ? "" : ", ",
-                                      verdict_facts[i].name));
-                }
-            char storage[SUGGESTION_SIZE];
-            return error_new("--fail-on: '%.*s' is no verdict to fail on%s; there are: %s",
-                             (int)size, list, suggestion_text(&meant, storage), known.data);
-        }
-        failing[verdict] = true;
+        unsigned severity = severity_named(list, size);
+        if (severity < SEVERITIES)
+            fail_on.severities[severity] = true;
+        else if (verdict < VERDICTS && verdict_facts[verdict].counts)
+            fail_on.verdicts[verdict] = true;
+        else
+            return unknown_fail_on(list, size);
         list += size + (list[size] == ',');
     }
+    *ret_fail_on = fail_on;
     return NULL;
 }
 
-int campaign_exit_status(const struct campaign_end *end, const bool failing[VERDICTS],
+static bool has_failed(const struct campaign_end *end, const struct campaign_fail_on *fail_on,
+                       const struct report_shown *findings)
+{
+    for (int i = 0; i < VERDICTS; i++)
+        if (fail_on->verdicts[i] &&
+            (findings->shown[i] != 0 || (findings->hidden[i] == 0 && end->verdicts[i] != 0)))
+            return true;
+    for (int i = 0; i < SEVERITIES; i++)
+        if (fail_on->severities[i] && findings->severities[i] != 0)
+            return true;
+    return false;
+}
+
+int campaign_exit_status(const struct campaign_end *end, const struct campaign_fail_on *fail_on,
                          const struct report_shown *findings)
 {
-    bool failed = false;
     uint64_t counted = 0, all = 0;
     for (int i = 0; i < VERDICTS; i++) {
         all += end->verdicts[i];
-        failed |= failing[i] &&
-                  (findings->shown[i] != 0 || (findings->hidden[i] == 0 && end->verdicts[i] != 0));
         counted += verdict_facts[i].counts ? end->verdicts[i] : 0;
     }
-    if (failed)
+    if (has_failed(end, fail_on, findings))
         return EXIT_FINDINGS;
     if (end->state != STORE_FINISHED)
         return EXIT_CANNOT_RUN; // an unfinished campaign without failures is no success

@@ -25,10 +25,17 @@ _must_check_ struct error *campaign_carry_out(const struct campaign_job *job,
                                               struct store **ret_store,
                                               struct campaign_end *ret_end);
 
-// Which verdicts count for the exit status, from a comma-separated list; NULL: all failures.
-_must_check_ struct error *campaign_parse_fail_on(const char *list, bool failing[VERDICTS]);
-// A verdict fails if a finding with it is shown, or if trials have it and none is even hidden.
-int campaign_exit_status(const struct campaign_end *end, const bool failing[VERDICTS],
+// What makes the exit status a failure.
+struct campaign_fail_on {
+    bool verdicts[VERDICTS];
+    bool severities[SEVERITIES];
+};
+// From a list of verdicts and severities with commas; NULL: all verdicts that are failures.
+_must_check_ struct error *campaign_parse_fail_on(const char *list,
+                                                  struct campaign_fail_on *ret_fail_on);
+// A verdict fails if a finding with it is shown, or if trials have it and none is even hidden. A
+// severity fails if a finding with it is shown.
+int campaign_exit_status(const struct campaign_end *end, const struct campaign_fail_on *fail_on,
                          const struct report_shown *findings);
 
 #endif

@@ -6,6 +6,7 @@
 #include "campaign/suppress.h"
 #include "cli/campaign/test-summary.h"
 #include "report/campaign/campaign.h"
+#include "report/text.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -80,46 +81,83 @@ static struct error *read_suppressions(const struct test_settings *settings,
 // Derives the exit status: findings that are suppressed or not shown do not count as failures.
 static struct error *judge(const struct test_settings *settings, struct suppressions *suppressions,
                            struct store *store, struct campaign_end end,
-                           const bool failing[VERDICTS], enum report_proof proof, int *ret_status)
+                           const struct campaign_fail_on *fail_on, enum report_proof proof,
+                           struct report_shown *ret_findings, int *ret_status)
 {
-    struct report_shown findings;
     if (settings->suppressions.entries.count != 0)
         TRY(suppressions_apply(suppressions, store, end.id));
-    TRY(report_count_shown(store, end.id, proof, &findings));
-    *ret_status = campaign_exit_status(&end, failing, &findings);
+    TRY(report_count_shown(store, end.id, proof, ret_findings));
+    *ret_status = campaign_exit_status(&end, fail_on, ret_findings);
     return NULL;
 }
 
-static struct error *put_suppressions(const struct test_settings *settings,
-                                      const struct suppressions *suppressions, struct store *store,
-                                      const struct campaign_end *end)
+static struct error *put_suppressions(const struct suppressions *suppressions)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    if (settings->show_suppressions)
-        TRY(buffer_printf(&text, "\n%10s %9s  suppression\n", "findings", "trials"));
-    for (size_t i = 0; settings->show_suppressions && i < suppressions->items.count; i++) {
+    TRY(buffer_printf(&text, "\n%10s %9s  suppression\n", "findings", "trials"));
+    for (size_t i = 0; i < suppressions->items.count; i++) {
         const struct suppression *item = &suppressions->items.items[i];
         TRY(buffer_printf(&text, "%10llu %9llu  %s%s\n", (unsigned long long)item->used,
                           (unsigned long long)item->trials, item->name,
                           item->used == 0 ? " (unused)" : ""));
     }
-    if (settings->generate) {
-        TRY(buffer_printf(&text, "\n"));
-        TRY(suppressions_generate(store, end->id, &text));
+    return output_print(&text);
+}
+
+static struct error *put_generated(struct store *store, const struct campaign_end *end)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(buffer_printf(&text, "\n"));
+    TRY(suppressions_generate(store, end->id, &text));
+    return output_print(&text);
+}
+
+// The last line: what was found, how bad it is, how much of it is new, and where to read more.
+static struct error *put_verdict(const struct test_settings *settings,
+                                 const struct report_shown *findings)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    uint64_t all = 0;
+    for (int i = 0; i < VERDICTS; i++)
+        all += findings->shown[i];
+    TRY(buffer_printf(&text, "\nordeal: %llu %s", (unsigned long long)all,
+                      all == 1 ? "finding" : "findings"));
+    const char *separator = " (";
+    for (unsigned i = SEVERITY_NONE + 1; i < SEVERITIES; i++) {
+        if (findings->severities[i] == 0)
+            continue;
+        TRY(buffer_printf(&text, "%s%llu %s", separator,
+                          (unsigned long long)findings->severities[i],
+                          enum_name(&severity_names, i)));
+        separator = ", ";
     }
-    return text.size != 0 ? output_print(&text) : NULL;
+    if (*separator == ',')
+        TRY(buffer_append(&text, ")", 1));
+    if (findings->carried != 0)
+        TRY(buffer_printf(&text, ", %llu new", (unsigned long long)(all - findings->carried)));
+    const char *page = settings->formats[FORMAT_html].file;
+    if (page != NULL) {
+        TRY(buffer_printf(&text, "; report: "));
+        TRY(text_put(&text, page, SIZE_MAX, 0));
+    } else if (all != 0) {
+        TRY(buffer_printf(&text, "; 'ordeal show F1' shows the finding F1"));
+    }
+    TRY(buffer_append(&text, "\n", 1));
+    return output_print(&text);
 }
 
 struct error *test_run(const struct test_settings *settings, const struct campaign_job *job,
                        int *ret_status)
 {
-    bool failing[VERDICTS], standard;
+    bool standard;
+    struct campaign_fail_on fail_on;
+    struct report_shown findings;
     _cleanup_(extras_close) struct extra extras[FORMATS];
     extras_init(settings->formats, extras);
     _cleanup_(store_closep) struct store *store = NULL;
     _cleanup_(suppressions_deinit) struct suppressions suppressions = {0};
     struct campaign_end end = {0};
-    TRY(campaign_parse_fail_on(settings->common.fail_on, failing));
+    TRY(campaign_parse_fail_on(settings->common.fail_on, &fail_on));
     enum report_proof proof;
     TRY(report_proof_parse(settings->common.proof, &proof));
     TRY(read_suppressions(settings, &suppressions));
@@ -127,7 +165,7 @@ struct error *test_run(const struct test_settings *settings, const struct campai
     struct campaign_job knowing = *job;
     knowing.known = &suppressions;
     TRY(campaign_carry_out(&knowing, &store, &end));
-    TRY(judge(settings, &suppressions, store, end, failing, proof, ret_status));
+    TRY(judge(settings, &suppressions, store, end, &fail_on, proof, &findings, ret_status));
     struct report_options how = {.proof = proof};
     for (int i = 0; i < FORMATS; i++)
         if (extras[i].path != NULL)
@@ -139,5 +177,9 @@ struct error *test_run(const struct test_settings *settings, const struct campai
     how.colour = output_colour(STDOUT_FILENO);
     TRY(put_report(&report_text, store, job, &end, how, &terminal));
     TRY(put_summary(store, job, &end));
-    return put_suppressions(settings, &suppressions, store, &end);
+    if (settings->show_suppressions)
+        TRY(put_suppressions(&suppressions));
+    TRY(put_verdict(settings, &findings));
+    // After the last line: the user copies from there to the end.
+    return settings->generate ? put_generated(store, &end) : NULL;
 }

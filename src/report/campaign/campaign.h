@@ -37,6 +37,8 @@ enum report_hidden report_hides(enum report_proof shown, const struct store_find
 // count.
 struct report_shown {
     uint64_t shown[VERDICTS], hidden[VERDICTS];
+    uint64_t severities[SEVERITIES]; // of those that are shown
+    uint64_t carried;                // of those that are shown: found by an earlier campaign
 };
 _must_check_ struct error *report_count_shown(struct store *store, int64_t campaign,
                                               enum report_proof proof,

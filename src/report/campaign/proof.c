@@ -72,8 +72,12 @@ static struct error *count_finding(void *data, const struct store_finding *row)
 {
     const struct counting *counting = data;
     bool hidden = report_hides(counting->proof, row) != REPORT_SHOWN;
-    if (row->verdict < VERDICTS && row->part_of == 0)
-        (hidden ? counting->counts->hidden : counting->counts->shown)[row->verdict]++;
+    if (row->verdict >= VERDICTS || row->part_of != 0)
+        return NULL;
+    (hidden ? counting->counts->hidden : counting->counts->shown)[row->verdict]++;
+    if (!hidden && row->severity < SEVERITIES)
+        counting->counts->severities[row->severity]++;
+    counting->counts->carried += !hidden && row->carried != NULL;
     return NULL;
 }
 
