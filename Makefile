@@ -3,7 +3,7 @@
 BUILD  ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test fuzz bench install clean help
+.PHONY: all demo test fuzz bench install uninstall clean help
 
 all:
 	@scripts/deps build
@@ -25,9 +25,12 @@ bench:
 	@scripts/build $(BUILD)-release --buildtype=release
 	@bench/run $(BUILD)-release
 
-install: all
-	@meson configure $(BUILD) --prefix=$(PREFIX)
-	@meson install -C $(BUILD)
+install:
+	@scripts/deps build
+	@scripts/install install $(BUILD) $(PREFIX)
+
+uninstall:
+	@scripts/install uninstall $(BUILD) $(PREFIX)
 
 clean:
 	rm -rf build build-clang build-sanitize build-release build-fuzz
@@ -38,6 +41,6 @@ help:
 	@echo 'make test     run every test; ends with "N passed, N failed"'
 	@echo 'make fuzz     fuzz every reader for a minute'
 	@echo 'make bench    measure speed, as ratios against native'
-	@echo 'make install  install below PREFIX (/usr/local)'
+	@echo 'make install  install below PREFIX (/usr/local); make uninstall removes it'
 	@echo 'make clean    remove the build directories'
 	@echo 'Missing Debian packages are installed first (scripts/packages).'
