@@ -3,8 +3,8 @@
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
+#include "cli/run/machine.h"
 #include "report/json.h"
-#include "trial/machine.h"
 
 #include <string.h>
 

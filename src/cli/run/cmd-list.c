@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal list: lists all triggers, all injectors, or the functions that a program imports.
+// ordeal list: lists all triggers, all injectors, the functions that a program imports, or the
+// campaigns of a store.
 #include "cli/registry.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "cli/run/list-campaigns.h"
 #include "elf/object.h"
 #include "injector/injector.h"
 #include "report/json.h"
@@ -168,13 +170,16 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     _cleanup_(buffer_deinit) struct buffer text = {0};
     bool functions = strcmp(operands[0], "functions") == 0;
     bool triggers = strcmp(operands[0], "triggers") == 0;
-    if (!functions && !triggers && strcmp(operands[0], "injectors") != 0)
-        return error_new("'%s' cannot be listed; triggers, injectors and functions can",
+    bool campaigns = strcmp(operands[0], "campaigns") == 0;
+    if (!functions && !triggers && !campaigns && strcmp(operands[0], "injectors") != 0)
+        return error_new("'%s' cannot be listed; triggers, injectors, functions and campaigns can",
                          operands[0]);
-    if (!functions && operands[1] != NULL)
+    if (!functions && !campaigns && operands[1] != NULL)
         return error_new("'%s' is one too many; usage: ordeal list %s", operands[1], operands[0]);
     if (functions)
         TRY(list_functions(settings, operands[1], &text));
+    else if (campaigns)
+        TRY(list_campaigns(operands[1], settings->json, &text));
     else if (triggers)
         TRY(settings->json ? triggers_json(&text) : triggers_text(&text));
     else
@@ -182,14 +187,14 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     return output_print(&text);
 }
 
-static const char *const words[] = {"triggers", "injectors", "functions", NULL};
+static const char *const words[] = {"triggers", "injectors", "functions", "campaigns", NULL};
 
 const struct command cmd_list = {
     .name = "list",
     .summary =
-        "List the triggers for conditions, the injectors for campaigns, or the functions that a "
-        "program and its libraries import.",
-    .operands = "triggers | injectors | functions PROGRAM",
+        "List the triggers for conditions, the injectors for campaigns, the functions that a "
+        "program and its libraries import, or the campaigns of a store.",
+    .operands = "triggers | injectors | functions PROGRAM | campaigns [FILE.db]",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .settings_size = sizeof(struct settings),

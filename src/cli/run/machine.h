@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What Ordeal needs from the machine it runs on. Every check tries the very thing.
-#ifndef ORDEAL_TRIAL_MACHINE_H
-#define ORDEAL_TRIAL_MACHINE_H
+#ifndef ORDEAL_CLI_RUN_MACHINE_H
+#define ORDEAL_CLI_RUN_MACHINE_H
 
 #include "base/error.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tries what a machine may refuse: containers, hardened kernels and missing packages.
-#include "trial/machine.h"
+#include "cli/run/machine.h"
 
 #include "base/cleanup.h"
 #include "sandbox/sandbox.h"
