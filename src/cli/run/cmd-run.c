@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "cli/run/dry-run.h"
 #include "elf/object.h"
+#include "report/run/facts.h"
 #include "report/run/run.h"
 #include "sandbox/sandbox.h"
 #include "scenario/scenario.h"
@@ -15,11 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXIT_TIMEOUT 124
+#define EXIT_TIMEOUT   124
+#define EXIT_NOT_FIRED 3
 
 struct settings {
     struct option_list rules; // --inject, --scenario and --plugin, in order
-    bool json, dry_run, all;
+    bool json, dry_run, all, strict;
     struct option_number seed, journal_records;
     uint64_t timeout_ns;
     const char *journal, *report, *stacks, *coordinator, *node, *sandbox;
@@ -62,6 +64,7 @@ static const struct option options[] = {
     {"node", 0, OPTION_TEXT, "NAME", "what the coordinator calls this run (HOST-PID)", FIELD(node)},
     {"report", 'r', OPTION_FILE, "FILE", "write the report to this file instead of stderr",
      FIELD(report)},
+    {"strict", 0, OPTION_FLAG, NULL, "exit status 3 unless every rule has fired", FIELD(strict)},
     {"json", 0, OPTION_FLAG, NULL, "write the report as JSON", FIELD(json)},
     {"all", 'a', OPTION_FLAG, NULL, "list every injection and rule, however many there are",
      FIELD(all)},
@@ -155,6 +158,17 @@ static struct error *report(const struct settings *settings, const struct trial 
     return output_put(output, &text);
 }
 
+// Rules without an action only watch. Those of a damaged region have not provably fired.
+static struct error *all_fired(const struct trial *trial, bool *ret_fired)
+{
+    _cleanup_(facts_deinit) struct facts facts = {0};
+    TRY(facts_init(&facts, &trial->view, false));
+    *ret_fired = true;
+    for (uint32_t i = 0; i < trial->view.rule_count; i++)
+        *ret_fired &= facts.rule_states[i] == RULE_FIRED || trial->view.rules[i].actions == 0;
+    return NULL;
+}
+
 // In `--inject read=-1 when count == 1 -- cat` the quotes are missing, and the shell has split the
 // rule into words.
 static struct error *check_quotes(const struct settings *settings, char **operands)
@@ -209,6 +223,11 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     TRY(trial_run(&trial_options, &trial));
     struct error *error = report(settings, &trial, &output);
     *ret_status = exit_status(&trial.outcome);
+    bool fired = true;
+    if (error == NULL && settings->strict)
+        error = all_fired(&trial, &fired);
+    if (!fired)
+        *ret_status = EXIT_NOT_FIRED;
     trial_deinit(&trial);
     return error;
 }
@@ -220,7 +239,7 @@ const struct command cmd_run = {
     .operands = "[--] COMMAND [ARGUMENT]...",
     .details =
         "The exit status is the command's own: 128 plus the signal's number if one killed it, 124\n"
-        "after --timeout, 2 if it could not be run.\n"
+        "after --timeout, 2 if it could not be run, 3 if a rule did not fire with --strict.\n"
         "\n"
         "  ordeal run -i 'read=-1/EIO when count == 1' -- wc -l /etc/passwd\n"
         "  ordeal run -i 'malloc=NULL when stack(parse_header)' -- ./server\n"
