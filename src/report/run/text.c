@@ -591,6 +591,8 @@ static struct error *put_page(struct page *page)
     TRY(put_injections(page));
     TRY(put_crashes(page));
     TRY(put_rules(page));
+    if (page->run->state != NULL)
+        TRY(report_state_text(page->run->state, &page->text));
     TRY(put_changes(page));
     return put_warnings(page);
 }
