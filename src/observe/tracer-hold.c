@@ -35,8 +35,11 @@ static bool wait_shortly(pid_t tid, int *ret_status)
     return false;
 }
 
-static bool is_running(const struct task *task)
+static bool is_running(const struct tracer *tracer, const struct task *task)
 {
+    for (size_t i = 0; i < tracer->unheard.count; i++)
+        if (tracer->unheard.items[i].tid == task->shown.tid)
+            return false;
     return task->state == TASK_RUNS || task->state == TASK_IN_CALL || task->state == TASK_NEW;
 }
 
@@ -46,7 +49,7 @@ void tracer_hold(struct tracer_task *shown)
     for (size_t i = 0; i < tracer->tasks.count; i++) {
         struct task *task = tracer->tasks.items[i];
         int status;
-        if (&task->shown == shown || task->shown.pid != shown->pid || !is_running(task) ||
+        if (&task->shown == shown || task->shown.pid != shown->pid || !is_running(tracer, task) ||
             ptrace(PTRACE_INTERRUPT, task->shown.tid, NULL, NULL) < 0 ||
             !wait_shortly(task->shown.tid, &status))
             continue;

@@ -31,7 +31,7 @@ struct task {
 };
 
 struct heard_status { // of waitpid()
-    pid_t tid;
+    pid_t tid;        // 0: the engine has dealt with it
     int status;
 };
 

@@ -398,8 +398,11 @@ static void heard(struct tracer *tracer, pid_t tid, int status)
 // Stops that a handler did not expect when it waited for another one.
 static void hear_rest(struct tracer *tracer)
 {
-    for (size_t i = 0; i < tracer->unheard.count; i++) // may grow meanwhile
-        heard(tracer, tracer->unheard.items[i].tid, tracer->unheard.items[i].status);
+    for (size_t i = 0; i < tracer->unheard.count; i++) { // may grow meanwhile
+        struct heard_status next = tracer->unheard.items[i];
+        tracer->unheard.items[i].tid = 0;
+        heard(tracer, next.tid, next.status);
+    }
     tracer->unheard.count = 0;
 }
 

@@ -225,6 +225,19 @@ static bool reads_fault(const struct isa_reads *reads, const struct wire_state_f
     return false;
 }
 
+// The instruction that the first byte of memory is in.
+static uint64_t find_instruction(const struct state_program *program,
+                                 const struct state_fault *fault,
+                                 const struct wire_state_fault *wire)
+{
+    for (uint64_t back = 0; fault->base == WIRE_STATE_MODULE && back < 15; back++) {
+        uint32_t index = flow_insn_at(program->image, (uint64_t)wire->offset - back);
+        if (index != FLOW_NONE && program->image->insns.items[index].length > back)
+            return (uint64_t)wire->offset - back;
+    }
+    return 0;
+}
+
 static struct error *set_target(const struct state_program *program,
                                 const struct state_fault *fault, const struct source *source,
                                 struct wire_state_fault *wire)
@@ -246,6 +259,7 @@ static struct error *set_target(const struct state_program *program,
         TRY(find_data(program, fault, source, wire));
     if (wire->size == 0)
         wire->size = 8;
+    wire->instruction = find_instruction(program, fault, wire);
     if (exceeds(fault, wire->size))
         return source_error(source, fault->change_at, "there are only the bits 0 to %u",
                             8 * wire->size - 1);

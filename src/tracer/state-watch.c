@@ -14,6 +14,8 @@
 
 #define DEBUG_STATUS  6
 #define DEBUG_CONTROL 7
+#define EXECUTION     3 // the register for an instruction that is faulty itself
+#define AT_EXECUTION  0ull
 #define AT_WRITES     1ull
 #define AT_ACCESSES   3ull
 
@@ -38,6 +40,12 @@ void state_watch_task(const struct state_trial *trial, struct tracer_task *task)
         set &= set_debug(task, 2 * i, unit->address) && set_debug(task, 2 * i + 1, unit->address);
         control |= control_bits(2 * i, AT_WRITES, unit->size) |
                    control_bits(2 * i + 1, AT_ACCESSES, unit->size);
+    }
+    uint64_t instruction = trial->file->fault.instruction;
+    if (instruction != 0 && trial->unit_count == 1) {
+        const struct state_process *process = task->data;
+        set &= set_debug(task, EXECUTION, process->bias + instruction);
+        control |= control_bits(EXECUTION, AT_EXECUTION, 1);
     }
     task->every_call = true;
     if (!set || !set_debug(task, DEBUG_CONTROL, control))
@@ -105,7 +113,7 @@ static void conclude(struct state_trial *trial, struct tracer_task *task,
     release_task(task);
 }
 
-// Whether nothing is left of what the fault changed.
+// Whether a byte that the fault changed is another one now.
 static bool is_overwritten(const struct state_trial *trial, const struct tracer_task *task)
 {
     const struct wire_state_result *result = &trial->file->result;
@@ -113,12 +121,10 @@ static bool is_overwritten(const struct state_trial *trial, const struct tracer_
     uint32_t size = trial->file->fault.size;
     if (tracer_read(task, result->address, now, size) != size)
         return true; // it was unmapped
-    for (uint32_t i = 0; i < size; i++) {
-        unsigned char changed = result->before[i] ^ result->after[i];
-        if (changed != 0 && ((now[i] ^ result->after[i]) & changed) == 0)
-            return false;
-    }
-    return true;
+    for (uint32_t i = 0; i < size; i++)
+        if (result->before[i] != result->after[i] && now[i] != result->after[i])
+            return true;
+    return false;
 }
 
 void state_watch_hit(struct state_trial *trial, struct tracer_task *task)
@@ -130,8 +136,12 @@ void state_watch_hit(struct state_trial *trial, struct tracer_task *task)
         release_task(task);
         return;
     }
-    bool written = (status & 5) != 0, accessed = (status & 10) != 0;
-    if (written && is_overwritten(trial, task))
+    uint64_t writes = trial->unit_count == 1 ? 1 : 5, accesses = trial->unit_count == 1 ? 2 : 10;
+    bool written = (status & writes) != 0, accessed = (status & accesses) != 0;
+    if ((status & 1 << EXECUTION) != 0 && trial->file->fault.instruction != 0)
+        conclude(trial, task, WIRE_STATE_ACTIVATED, false);
+    // A write to a part of what is watched may have left the fault alone.
+    else if (written && (trial->units[0].size == 1 || is_overwritten(trial, task)))
         conclude(trial, task, WIRE_STATE_OVERWRITTEN, false);
     else if (accessed && !written)
         conclude(trial, task, WIRE_STATE_ACTIVATED, false);

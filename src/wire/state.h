@@ -66,6 +66,7 @@ struct wire_state_fault {
     uint32_t size;  // bytes of the register, or of memory
     uint32_t read;  // enum wire_state_read
     uint32_t system_call, reserved; // 1: the instruction at the stop address is a system call
+    uint64_t instruction; // that the faulty memory is a part of, or 0
     // new = (old & keep) ^ change
     unsigned char keep[WIRE_STATE_BYTES], change[WIRE_STATE_BYTES];
     struct wire_state_counter counter;

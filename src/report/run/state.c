@@ -84,7 +84,8 @@ static struct error *put_activation(const struct report_state *state, struct buf
     switch (result->activation) {
     case WIRE_STATE_ACTIVATED:
         return state->plan->memory
-                   ? buffer_printf(text, "activated: it was read%s\n", kernel)
+                   ? buffer_printf(text, "activated: it was read%s%s\n", kernel,
+                                   state->plan->instruction != 0 ? " or executed" : "")
                    : buffer_printf(text, "activated: the instruction there has read it\n");
     case WIRE_STATE_OVERWRITTEN:
         return buffer_printf(text, "not activated: it was overwritten%s before it was read\n",
