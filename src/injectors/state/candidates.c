@@ -5,8 +5,10 @@
 #include "injectors/state/internal.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +17,6 @@ struct listing {
     candidate_add *add;
     void *data;
     struct isa_decoder decoder;
-    const struct flow_function *function;
 };
 
 // What the C library's start files put into every program.
@@ -198,11 +199,32 @@ static struct error *add_branch(struct listing *listing, const struct flow_block
     return NULL;
 }
 
+// One line for each block: its address, and in how many of the reference runs it was executed.
+static struct error *write_blocks(const struct upsets *self)
+{
+    const struct flow_image *image = self->program.image;
+    const char *path = parameters_value(self->setup.parameters, "blocks", NULL);
+    if (path == NULL)
+        return NULL;
+    _cleanup_fclose_ FILE *file = fopen(path, "we");
+    for (uint32_t i = 0; file != NULL && i < image->blocks.count; i++) {
+        const struct flow_block *block = &image->blocks.items[i];
+        if (block->count != 0 && upsets_uses_block(self, i))
+            fprintf(file, "0x%" PRIx64 " %u %u\n",
+                    flow_address(image, &image->insns.items[block->first]), self->hits[i],
+                    self->runs);
+    }
+    if (file == NULL || fflush(file) != 0 || ferror(file) != 0)
+        return error_from_errno(errno, "cannot write %s", path);
+    return NULL;
+}
+
 struct error *upsets_candidates(void *data, candidate_add *add, void *add_data)
 {
     struct upsets *self = data;
     const struct flow_image *image = self->program.image;
     struct listing listing = {.self = self, .add = add, .data = add_data};
+    TRY(write_blocks(self));
     isa_decoder_init(&listing.decoder);
     for (uint32_t i = 0; i < image->blocks.count; i++) {
         const struct flow_block *block = &image->blocks.items[i];

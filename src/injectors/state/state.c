@@ -26,6 +26,10 @@ static const struct injector_parameter parameters[] = {
      false},
     {"change", "flip|zero|set", "what becomes of it: one bit is flipped, all are 0, or 1 (flip)",
      false, false},
+    {"blocks", "FILE",
+     "write a line for each basic block to this file: its address, and how many of the reference "
+     "runs executed it",
+     false, false},
     {"program", "FILE", "the program to inject into, if the command starts another one", false,
      false},
     {0},
