@@ -117,6 +117,9 @@ bool isa_reads(const struct isa_decoder *decoder, const void *bytes, size_t size
                  (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0)
             add_register(library, operand, &reads);
     }
+    // The number of the call. What else is read depends on it.
+    if (reads.system_call)
+        add(&reads, &(struct isa_read){.kind = ISA_READ_GENERAL, .number = 0, .bits = 32});
     if (head.cpu_flags != NULL) {
         uint32_t tested = head.cpu_flags->tested;
         reads.flags_written = (uint16_t)(head.cpu_flags->modified | head.cpu_flags->set_0 |

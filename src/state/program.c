@@ -225,6 +225,23 @@ static bool reads_fault(const struct isa_reads *reads, const struct wire_state_f
     return false;
 }
 
+// Whether the instruction reads the faulty memory.
+static bool reads_memory(const struct isa_reads *reads, const struct wire_state_fault *wire)
+{
+    for (size_t i = 0; i < reads->count; i++) {
+        const struct isa_read *read = &reads->items[i];
+        uint8_t base = wire->base == WIRE_STATE_REGISTER ? (uint8_t)wire->base_register
+                       : wire->base == WIRE_STATE_MODULE ? ISA_PC
+                                                         : ISA_NONE;
+        uint8_t index = wire->scale != 0 ? (uint8_t)wire->index_register : ISA_NONE;
+        if (read->kind == ISA_READ_MEMORY && read->base == base && read->index == index &&
+            (index == ISA_NONE || read->scale == wire->scale) &&
+            read->displacement == wire->offset)
+            return true;
+    }
+    return false;
+}
+
 // The instruction that the first byte of memory is in.
 static uint64_t find_instruction(const struct state_program *program,
                                  const struct state_fault *fault,
@@ -285,8 +302,8 @@ struct error *state_program_resolve(const struct state_program *program,
     if (code == NULL || !isa_reads(&decoder, code, size, wire.stop, &reads))
         return source_error(source, fault->place_at, "the instruction there cannot be read");
     wire.system_call = reads.system_call;
-    wire.read = !wire.memory && reads_fault(&reads, &wire) ? WIRE_STATE_READ_ALWAYS
-                                                           : WIRE_STATE_READ_NEVER;
+    bool is_read = wire.memory ? reads_memory(&reads, &wire) : reads_fault(&reads, &wire);
+    wire.read = is_read ? WIRE_STATE_READ_ALWAYS : WIRE_STATE_READ_NEVER;
     if (wire.permanent && wire.system_call)
         return source_error(source, fault->place_at,
                             "a permanent fault cannot be injected at a system call; name the "

@@ -147,6 +147,15 @@ void state_watch_hit(struct state_trial *trial, struct tracer_task *task)
         conclude(trial, task, WIRE_STATE_ACTIVATED, false);
 }
 
+void state_watch_failed(struct state_trial *trial, struct tracer_task *task, uint64_t place)
+{
+    const struct wire_state_fault *fault = &trial->file->fault;
+    const struct state_process *process = task->data;
+    if (trial->watching && process->faulty && place == process->bias + fault->stop &&
+        fault->read == WIRE_STATE_READ_ALWAYS)
+        conclude(trial, task, WIRE_STATE_ACTIVATED, false);
+}
+
 static bool reads_buffer(const struct __ptrace_syscall_info *call)
 {
     return call->entry.nr == SYS_write || call->entry.nr == SYS_pwrite64 ||

@@ -520,8 +520,11 @@ static void signalled(void *data, struct tracer_task *task, int *signal)
     process->signal = *signal;
     process->signal_ns = clock_ns();
     process->signal_address = is_synchronous(*signal) ? (uint64_t)(uintptr_t)info.si_addr : 0;
-    if (ptrace(PTRACE_GETREGS, task->tid, NULL, &registers) == 0)
-        process->signal_place = registers.rip;
+    if (ptrace(PTRACE_GETREGS, task->tid, NULL, &registers) < 0)
+        return;
+    process->signal_place = registers.rip;
+    if (is_synchronous(*signal))
+        state_watch_failed(trial, task, registers.rip);
 }
 
 static void at_call(void *data, struct tracer_task *task)

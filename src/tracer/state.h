@@ -66,6 +66,9 @@ void state_watch(struct state_trial *trial, struct tracer_task *task);
 void state_watch_task(const struct state_trial *trial, struct tracer_task *task);
 // A debug register has stopped the task.
 void state_watch_hit(struct state_trial *trial, struct tracer_task *task);
+// An instruction has caused a signal. It may have read the faulty memory before: the processor
+// does not report accesses of such instructions.
+void state_watch_failed(struct state_trial *trial, struct tracer_task *task, uint64_t place);
 // The task is where a system call begins or ends.
 void state_watch_call(struct state_trial *trial, struct tracer_task *task);
 

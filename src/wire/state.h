@@ -49,7 +49,7 @@ struct wire_state_counter {
     unsigned char code[WIRE_STATE_STUB];
 };
 
-enum wire_state_read { // whether the instruction at the stop address reads the faulty register
+enum wire_state_read { // whether the instruction at the stop address reads what is faulty
     WIRE_STATE_READ_NEVER,
     WIRE_STATE_READ_ALWAYS,
 };

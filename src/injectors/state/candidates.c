@@ -5,8 +5,10 @@
 #include "injectors/state/internal.h"
 
 #include "base/cleanup.h"
+#include "elf/symbols.h"
 
 #include <errno.h>
+#include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +20,25 @@ struct listing {
     void *data;
     struct isa_decoder decoder;
 };
+
+// The code by which the linker leads calls to libraries.
+static bool is_in_plt(const struct upsets *self, uint64_t address)
+{
+    Elf *elf = elf_object_handle(self->program.image->object);
+    size_t names;
+    Elf_Scn *section = NULL;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return false;
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) == NULL || address < header.sh_addr ||
+            address - header.sh_addr >= header.sh_size || (header.sh_flags & SHF_ALLOC) == 0)
+            continue;
+        const char *name = elf_strptr(elf, names, header.sh_name);
+        return name != NULL && strncmp(name, ".plt", 4) == 0;
+    }
+    return false;
+}
 
 // What the C library's start files put into every program.
 static bool is_start_code(const struct flow_function *function)
@@ -40,7 +61,9 @@ static bool is_start_code(const struct flow_function *function)
 bool upsets_uses_block(const struct upsets *self, uint32_t block)
 {
     const struct flow_image *image = self->program.image;
-    return !is_start_code(&image->functions.items[image->blocks.items[block].function]);
+    const struct flow_function *function =
+        &image->functions.items[image->blocks.items[block].function];
+    return !is_start_code(function) && !is_in_plt(self, function->start);
 }
 
 static struct error *fill_candidate(struct listing *listing, const struct state_fault *fault,
