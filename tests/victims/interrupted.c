@@ -36,6 +36,7 @@ __attribute__((noinline)) static long put(const char *text, long size)
 {
     long result;
     __asm__ volatile(".globl call_place\n\t.type call_place, @function\ncall_place:\n\tsyscall\n\t"
+                     "nop\n\tnop\n\tnop\n\t" // room for a jump
                      : "=a"(result)
                      : "a"(1l), "D"(1l), "S"(text), "d"(size)
                      : "rcx", "r11", "memory");
