@@ -50,7 +50,8 @@ static void add_register(const struct zydis *library, const ZydisDecodedOperand 
         unsigned elements = operand->element_count * operand->element_size;
         read.kind = ISA_READ_VECTOR;
         read.number = (uint8_t)(whole - ZYDIS_REGISTER_ZMM0);
-        read.bits = (uint16_t)(elements != 0 && elements < operand->size ? elements : operand->size);
+        read.bits =
+            (uint16_t)(elements != 0 && elements < operand->size ? elements : operand->size);
     }
     if (read.bits != 0)
         add(reads, &read);
@@ -63,8 +64,8 @@ static void add_memory(const struct zydis *library, const ZydisDecodedInstructio
     add_address(library, operand->mem.base, reads);
     add_address(library, operand->mem.index, reads);
     bool is_read = (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
-    bool segment = operand->mem.segment == ZYDIS_REGISTER_FS ||
-                   operand->mem.segment == ZYDIS_REGISTER_GS;
+    bool segment =
+        operand->mem.segment == ZYDIS_REGISTER_FS || operand->mem.segment == ZYDIS_REGISTER_GS;
     bool relative = operand->mem.base == ZYDIS_REGISTER_RIP;
     uint8_t base = relative ? ISA_PC : isa_general_number(library, operand->mem.base);
     if (operand->mem.type != ZYDIS_MEMOP_TYPE_MEM || !is_read || segment || operand->size == 0)
@@ -76,8 +77,8 @@ static void add_memory(const struct zydis *library, const ZydisDecodedInstructio
                    .base = base,
                    .index = isa_general_number(library, operand->mem.index),
                    .scale = operand->mem.scale,
-                   .displacement = operand->mem.disp.value +
-                                   (relative ? (int64_t)(address + head->length) : 0),
+                   .displacement =
+                       operand->mem.disp.value + (relative ? (int64_t)(address + head->length) : 0),
                });
 }
 
@@ -125,8 +126,8 @@ bool isa_reads(const struct isa_decoder *decoder, const void *bytes, size_t size
         reads.flags_written = (uint16_t)(head.cpu_flags->modified | head.cpu_flags->set_0 |
                                          head.cpu_flags->set_1 | head.cpu_flags->undefined);
         if (tested != 0 && !nothing)
-            add(&reads, &(struct isa_read){
-                            .kind = ISA_READ_FLAGS, .bits = 64, .flags = (uint16_t)tested});
+            add(&reads,
+                &(struct isa_read){.kind = ISA_READ_FLAGS, .bits = 64, .flags = (uint16_t)tested});
     }
     *ret_reads = reads;
     return true;

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-static bool copy_branch(const ZydisDecodedInstruction *head,
-                        uint64_t address, struct isa_relocated *copy)
+static bool copy_branch(const ZydisDecodedInstruction *head, uint64_t address,
+                        struct isa_relocated *copy)
 {
     uint64_t next = address + head->length;
     unsigned char opcode = head->opcode;
@@ -35,8 +35,9 @@ bool isa_relocate(const struct isa_decoder *decoder, const void *bytes, size_t s
     ZydisDecodedInstruction head;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     struct isa_relocated copy = {0};
-    if (library == NULL || ZYAN_FAILED(library->decode((const ZydisDecoder *)decoder->words, bytes,
-                                                       size, &head, operands)) ||
+    if (library == NULL ||
+        ZYAN_FAILED(
+            library->decode((const ZydisDecoder *)decoder->words, bytes, size, &head, operands)) ||
         head.length > sizeof copy.bytes || head.meta.category == ZYDIS_CATEGORY_CALL)
         return false;
     if (head.raw.imm[0].is_relative) {

@@ -46,7 +46,7 @@ struct tracer {
     ARRAY(char *) names;
     struct map pids;
     ARRAY(struct heard_status) unheard; // stops that came while something else was awaited
-    struct error *error; // the first one; everything has been killed then
+    struct error *error;                // the first one; everything has been killed then
 };
 
 // Resumes a task from a stop that is no group stop.

@@ -41,8 +41,8 @@ struct state_fault {
     bool memory;
     const struct state_register *reg; // of a register, or the base of memory
     // Of memory.
-    uint8_t base;   // enum wire_state_base; WIRE_STATE_MODULE: a symbol
-    char *symbol;   // or NULL
+    uint8_t base;                       // enum wire_state_base; WIRE_STATE_MODULE: a symbol
+    char *symbol;                       // or NULL
     const struct state_register *index; // or NULL
     unsigned scale;
     int64_t offset; // from the symbol or register; or the address
@@ -70,8 +70,7 @@ bool state_fault_is(const char *text);
 _must_check_ struct error *state_fault_parse(const struct source *source,
                                              struct state_fault *ret_fault);
 // Writes it; state_fault_parse() gives an equal fault of what is written.
-_must_check_ struct error *state_fault_format(const struct state_fault *fault,
-                                              struct buffer *text);
+_must_check_ struct error *state_fault_format(const struct state_fault *fault, struct buffer *text);
 // The parts of it: "rax", "total+4"; "flip 3"; "main+0x10".
 _must_check_ struct error *state_fault_format_target(const struct state_fault *fault,
                                                      struct buffer *text);

@@ -66,8 +66,8 @@ struct error *state_program_open(const char *path, struct state_program *ret_pro
 const unsigned char *state_program_code(const struct state_program *program,
                                         const struct isa_insn *insn, size_t *ret_size)
 {
-    return elf_object_code(dwarf_module_object(program->module),
-                           flow_address(program->image, insn), insn->length, ret_size);
+    return elf_object_code(dwarf_module_object(program->module), flow_address(program->image, insn),
+                           insn->length, ret_size);
 }
 
 static bool is_named(const struct elf_symbol *symbol, const char *name)
@@ -99,8 +99,8 @@ static struct error *find_line(const struct state_program *program, const struct
                             program->path);
     TRY(dwarf_lines_find(program->module, &query, 1, take_line, &found));
     if (found.lowest == UINT64_MAX)
-        return source_error(source, fault->place_at, "%s has no code of %s, line %u",
-                            program->path, fault->name, fault->line);
+        return source_error(source, fault->place_at, "%s has no code of %s, line %u", program->path,
+                            fault->name, fault->line);
     *ret_address = found.lowest;
     return NULL;
 }
@@ -139,8 +139,7 @@ static struct error *find_stop(const struct state_program *program, const struct
     *ret_insn = flow_insn_at(program->image, address);
     if (*ret_insn == FLOW_NONE)
         return source_error(source, fault->place_at,
-                            "no instruction of %s begins at 0x%" PRIx64
-                            "; 'objdump -d' lists them",
+                            "no instruction of %s begins at 0x%" PRIx64 "; 'objdump -d' lists them",
                             program->path, address);
     return NULL;
 }
@@ -235,8 +234,7 @@ static bool reads_memory(const struct isa_reads *reads, const struct wire_state_
                                                          : ISA_NONE;
         uint8_t index = wire->scale != 0 ? (uint8_t)wire->index_register : ISA_NONE;
         if (read->kind == ISA_READ_MEMORY && read->base == base && read->index == index &&
-            (index == ISA_NONE || read->scale == wire->scale) &&
-            read->displacement == wire->offset)
+            (index == ISA_NONE || read->scale == wire->scale) && read->displacement == wire->offset)
             return true;
     }
     return false;

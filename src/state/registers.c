@@ -4,18 +4,29 @@
 
 #include <string.h>
 
-#define GENERAL(name, number) {name, WIRE_STATE_GENERAL, number, 8}
+#define GENERAL(name, number)                                                                      \
+    {                                                                                              \
+        name, WIRE_STATE_GENERAL, number, 8                                                        \
+    }
 #define EIGHT(prefix, class, size)                                                                 \
     {prefix "0", class, 0, size}, {prefix "1", class, 1, size}, {prefix "2", class, 2, size},      \
         {prefix "3", class, 3, size}, {prefix "4", class, 4, size}, {prefix "5", class, 5, size},  \
-        {prefix "6", class, 6, size}, {prefix "7", class, 7, size}
+        {prefix "6", class, 6, size},                                                              \
+    {                                                                                              \
+        prefix "7", class, 7, size                                                                 \
+    }
 #define VECTOR(prefix, size)                                                                       \
     EIGHT(prefix, WIRE_STATE_VECTOR, size), {prefix "8", WIRE_STATE_VECTOR, 8, size},              \
         {prefix "9", WIRE_STATE_VECTOR, 9, size}, {prefix "10", WIRE_STATE_VECTOR, 10, size},      \
         {prefix "11", WIRE_STATE_VECTOR, 11, size}, {prefix "12", WIRE_STATE_VECTOR, 12, size},    \
         {prefix "13", WIRE_STATE_VECTOR, 13, size}, {prefix "14", WIRE_STATE_VECTOR, 14, size},    \
-        {prefix "15", WIRE_STATE_VECTOR, 15, size}
-#define ZMM(number) {"zmm" #number, WIRE_STATE_VECTOR, number, 64}
+    {                                                                                              \
+        prefix "15", WIRE_STATE_VECTOR, 15, size                                                   \
+    }
+#define ZMM(number)                                                                                \
+    {                                                                                              \
+        "zmm" #number, WIRE_STATE_VECTOR, number, 64                                               \
+    }
 
 // General registers come first, in the order of their numbers; then the flags; then xmm.
 static const struct state_register registers[] = {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal-tracer FILE COMMAND [ARGUMENT]...: runs a command with the rules of a trial's region, or with
-// the fault of a state file.
-// Started by Ordeal only. Linked statically, so that what is preloaded into the command is not
-// preloaded here. Ends as the command has ended.
+// ordeal-tracer FILE COMMAND [ARGUMENT]...: runs a command with the rules of a trial's region, or
+// with the fault of a state file. Started by Ordeal only. Linked statically, so that what is
+// preloaded into the command is not preloaded here. Ends as the command has ended.
 #include "tracer/state.h"
 #include "tracer/tracer.h"
 

@@ -225,8 +225,8 @@ static bool place_stop(struct state_trial *trial, struct tracer_task *task,
     uint64_t stop = process->bias + fault->stop;
     if (fault->counter.size != 0)
         return state_place_counter(trial, task, process);
-    process->stopping = tracer_read(task, stop, trial->saved, 1) == 1 &&
-                        state_write(task, stop, &breakpoint, 1);
+    process->stopping =
+        tracer_read(task, stop, trial->saved, 1) == 1 && state_write(task, stop, &breakpoint, 1);
     return process->stopping;
 }
 

@@ -43,7 +43,8 @@ struct state_trial {
     bool injected; // a transient fault; breakpoints that are left do nothing more
 };
 
-_must_check_ struct error *state_open(const char *path, struct state_trial *ret_trial, bool *ret_is);
+_must_check_ struct error *state_open(const char *path, struct state_trial *ret_trial,
+                                      bool *ret_is);
 void state_close(struct state_trial *trial);
 extern const struct tracer_handlers state_handlers;
 

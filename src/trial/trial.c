@@ -180,10 +180,9 @@ static struct error *choose_reach(const struct trial_options *options, struct tr
 static struct error *compose_start(const struct trial_options *options, struct trial *trial)
 {
     bool calls = scenario_names_system_calls(options->scenario);
-    trial->environment =
-        trial->bare || (calls && !scenario_names_functions(options->scenario))
-            ? environ
-            : runtime_session_environment(trial->session);
+    trial->environment = trial->bare || (calls && !scenario_names_functions(options->scenario))
+                             ? environ
+                             : runtime_session_environment(trial->session);
     if (calls && options->state_file != NULL)
         return error_new("a fault in a register or in memory and a rule about system calls need "
                          "the same tracer; give one of them");

@@ -40,7 +40,7 @@ struct wire_state_fixup {
 // program executes their copies in the stub, which decrements a counter before the copy of the
 // stop address. At 0 it executes the breakpoint at `trap`.
 struct wire_state_counter {
-    uint32_t size; // 0: there is none, and every execution traps
+    uint32_t size;           // 0: there is none, and every execution traps
     uint32_t trap, count_at; // offsets in the stub: the breakpoint; the displacement to the counter
     uint32_t count_end;
     uint64_t start, end;
@@ -63,10 +63,10 @@ struct wire_state_fault {
     uint32_t base, base_register;
     uint32_t index_register, scale; // of WIRE_STATE_REGISTER; scale 0: no index
     int64_t offset;                 // of memory
-    uint32_t size;  // bytes of the register, or of memory
-    uint32_t read;  // enum wire_state_read
+    uint32_t size;                  // bytes of the register, or of memory
+    uint32_t read;                  // enum wire_state_read
     uint32_t system_call, reserved; // 1: the instruction at the stop address is a system call
-    uint64_t instruction; // that the faulty memory is a part of, or 0
+    uint64_t instruction;           // that the faulty memory is a part of, or 0
     // new = (old & keep) ^ change
     unsigned char keep[WIRE_STATE_BYTES], change[WIRE_STATE_BYTES];
     struct wire_state_counter counter;
@@ -88,8 +88,8 @@ enum wire_state_problem { // why nothing was injected at the stop address
 };
 
 struct wire_state_result {
-    uint32_t programs; // processes that started the program
-    uint32_t problem;  // enum wire_state_problem
+    uint32_t programs;   // processes that started the program
+    uint32_t problem;    // enum wire_state_problem
     uint64_t executions; // of the stop address that are known
     uint64_t injected;   // how often
     uint64_t traps;      // at the stop address

@@ -22,12 +22,15 @@ static struct isa_reads reads_of(const unsigned char *bytes, size_t size)
     assert_true(isa_reads(&decoder, bytes, size, ADDRESS, &reads));
     return reads;
 }
-#define READS(...) reads_of((const unsigned char[]){__VA_ARGS__}, sizeof (unsigned char[]){__VA_ARGS__})
+#define READS(...)                                                                                 \
+    reads_of((const unsigned char[]){__VA_ARGS__}, sizeof(unsigned char[]){__VA_ARGS__})
 
-static const struct isa_read *find(const struct isa_reads *reads, enum isa_read_kind kind, unsigned number)
+static const struct isa_read *find(const struct isa_reads *reads, enum isa_read_kind kind,
+                                   unsigned number)
 {
     for (size_t i = 0; i < reads->count; i++)
-        if (reads->items[i].kind == kind && (kind > ISA_READ_VECTOR || reads->items[i].number == number))
+        if (reads->items[i].kind == kind &&
+            (kind > ISA_READ_VECTOR || reads->items[i].number == number))
             return &reads->items[i];
     return NULL;
 }
@@ -112,7 +115,7 @@ static struct isa_relocated copy_of(const unsigned char *bytes, size_t size, boo
     return copy;
 }
 #define COPY(possible, ...)                                                                        \
-    copy_of((const unsigned char[]){__VA_ARGS__}, sizeof (unsigned char[]){__VA_ARGS__}, possible)
+    copy_of((const unsigned char[]){__VA_ARGS__}, sizeof(unsigned char[]){__VA_ARGS__}, possible)
 
 static void copies(void **state)
 {

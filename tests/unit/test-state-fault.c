@@ -62,7 +62,8 @@ static void other_spellings(void **state)
     static const struct {
         const char *read, *written;
     } cases[] = {
-        {"  register   rax\tflip 3,4,5 at main+16 when count==1 ", "register rax flip 3..5 at main+0x10"},
+        {"  register   rax\tflip 3,4,5 at main+16 when count==1 ",
+         "register rax flip 3..5 at main+0x10"},
         {"register flags flip 6 at main", "register flags flip zf at main"},
         {"register rax value 255 at main", "register rax value 0xff at main"},
         {"memory [ rsp + 8 ]:4 zero at main", "memory [rsp+0x8]:4 zero at main"},
@@ -84,8 +85,10 @@ static void errors_point_at_the_place(void **state)
         const char *text, *message;
     } cases[] = {
         {"", "text:1:1: expected 'register' or 'memory'\n    \n    ^"},
-        {"register", "text:1:9: expected a register, such as rax, flags or xmm0\n    register\n            ^"},
-        {"register rax flip", "text:1:18: expected a bit\n    register rax flip\n                     ^"},
+        {"register",
+         "text:1:9: expected a register, such as rax, flags or xmm0\n    register\n            ^"},
+        {"register rax flip",
+         "text:1:18: expected a bit\n    register rax flip\n                     ^"},
         {"register rax flip 3 at",
          "text:1:23: expected FILE:LINE, FUNCTION+OFFSET or 0xADDRESS\n    register rax flip 3 at\n"
          "                          ^"},
@@ -94,7 +97,8 @@ static void errors_point_at_the_place(void **state)
         {"memory x:65 zero at main",
          "text:1:10: expected 1 to 64 bytes\n    memory x:65 zero at main\n             ^"},
         {"register rax flip 3 at main when count == 2 3",
-         "text:1:45: expected the end, found '3'\n    register rax flip 3 at main when count == 2 3\n"
+         "text:1:45: expected the end, found '3'\n    register rax flip 3 at main when count == 2 "
+         "3\n"
          "                                                ^"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -149,9 +153,9 @@ static void registers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_repeat_exactly),     cmocka_unit_test(other_spellings),
+        cmocka_unit_test(texts_repeat_exactly),      cmocka_unit_test(other_spellings),
         cmocka_unit_test(errors_point_at_the_place), cmocka_unit_test(cut_texts),
-        cmocka_unit_test(functions_of_these_names), cmocka_unit_test(registers),
+        cmocka_unit_test(functions_of_these_names),  cmocka_unit_test(registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

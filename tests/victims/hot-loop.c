@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // flags: -O1 -g -pthread
-// Executes one place very often, in one thread or in several (arguments: times, threads), and prints
-// in how many rounds the number there was not what it should be.
+// Executes one place very often, in one thread or in several (arguments: times, threads), and
+// prints in how many rounds the number there was not what it should be.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

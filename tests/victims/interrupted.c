@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // flags: -O1 -g
-// A place that is executed while signals arrive all the time, one inside their handler, and a system
-// call. Prints what it got.
+// A place that is executed while signals arrive all the time, one inside their handler, and a
+// system call. Prints what it got.
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>

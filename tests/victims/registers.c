@@ -15,39 +15,40 @@ uint64_t stack_before;
 // Every register has 0x1111111111111111 times its number, but rsp.
 __attribute__((noinline)) static void pass_general(void)
 {
-    __asm__ volatile("push %%rbp\n\tpush %%rbx\n\tpush %%r12\n\tpush %%r13\n\tpush %%r14\n\t"
-                     "push %%r15\n\t"
-                     "mov %%rsp, stack_before(%%rip)\n\t"
-                     "mov $0x0, %%eax\n\t"
-                     "movabs $0x1111111111111111, %%rdx\n\t"
-                     "movabs $0x2222222222222222, %%rcx\n\t"
-                     "movabs $0x3333333333333333, %%rbx\n\t"
-                     "movabs $0x4444444444444444, %%rsi\n\t"
-                     "movabs $0x5555555555555555, %%rdi\n\t"
-                     "movabs $0x6666666666666666, %%rbp\n\t"
-                     "movabs $0x8888888888888888, %%r8\n\t"
-                     "movabs $0x9999999999999999, %%r9\n\t"
-                     "movabs $0xaaaaaaaaaaaaaaaa, %%r10\n\t"
-                     "movabs $0xbbbbbbbbbbbbbbbb, %%r11\n\t"
-                     "movabs $0xcccccccccccccccc, %%r12\n\t"
-                     "movabs $0xdddddddddddddddd, %%r13\n\t"
-                     "movabs $0xeeeeeeeeeeeeeeee, %%r14\n\t"
-                     "movabs $0xffffffffffffffff, %%r15\n\t"
-                     ".globl stop_general\n\t.type stop_general, @function\nstop_general:\n\t"
-                     "nop\n\t"
-                     "mov %%rax, general(%%rip)\n\tmov %%rdx, 8+general(%%rip)\n\t"
-                     "mov %%rcx, 16+general(%%rip)\n\tmov %%rbx, 24+general(%%rip)\n\t"
-                     "mov %%rsi, 32+general(%%rip)\n\tmov %%rdi, 40+general(%%rip)\n\t"
-                     "mov %%rbp, 48+general(%%rip)\n\tmov %%rsp, 56+general(%%rip)\n\t"
-                     "mov %%r8, 64+general(%%rip)\n\tmov %%r9, 72+general(%%rip)\n\t"
-                     "mov %%r10, 80+general(%%rip)\n\tmov %%r11, 88+general(%%rip)\n\t"
-                     "mov %%r12, 96+general(%%rip)\n\tmov %%r13, 104+general(%%rip)\n\t"
-                     "mov %%r14, 112+general(%%rip)\n\tmov %%r15, 120+general(%%rip)\n\t"
-                     "mov stack_before(%%rip), %%rsp\n\t"
-                     "pop %%r15\n\tpop %%r14\n\tpop %%r13\n\tpop %%r12\n\tpop %%rbx\n\tpop %%rbp\n\t"
-                     :
-                     :
-                     : "rax", "rdx", "rcx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
+    __asm__ volatile(
+        "push %%rbp\n\tpush %%rbx\n\tpush %%r12\n\tpush %%r13\n\tpush %%r14\n\t"
+        "push %%r15\n\t"
+        "mov %%rsp, stack_before(%%rip)\n\t"
+        "mov $0x0, %%eax\n\t"
+        "movabs $0x1111111111111111, %%rdx\n\t"
+        "movabs $0x2222222222222222, %%rcx\n\t"
+        "movabs $0x3333333333333333, %%rbx\n\t"
+        "movabs $0x4444444444444444, %%rsi\n\t"
+        "movabs $0x5555555555555555, %%rdi\n\t"
+        "movabs $0x6666666666666666, %%rbp\n\t"
+        "movabs $0x8888888888888888, %%r8\n\t"
+        "movabs $0x9999999999999999, %%r9\n\t"
+        "movabs $0xaaaaaaaaaaaaaaaa, %%r10\n\t"
+        "movabs $0xbbbbbbbbbbbbbbbb, %%r11\n\t"
+        "movabs $0xcccccccccccccccc, %%r12\n\t"
+        "movabs $0xdddddddddddddddd, %%r13\n\t"
+        "movabs $0xeeeeeeeeeeeeeeee, %%r14\n\t"
+        "movabs $0xffffffffffffffff, %%r15\n\t"
+        ".globl stop_general\n\t.type stop_general, @function\nstop_general:\n\t"
+        "nop\n\t"
+        "mov %%rax, general(%%rip)\n\tmov %%rdx, 8+general(%%rip)\n\t"
+        "mov %%rcx, 16+general(%%rip)\n\tmov %%rbx, 24+general(%%rip)\n\t"
+        "mov %%rsi, 32+general(%%rip)\n\tmov %%rdi, 40+general(%%rip)\n\t"
+        "mov %%rbp, 48+general(%%rip)\n\tmov %%rsp, 56+general(%%rip)\n\t"
+        "mov %%r8, 64+general(%%rip)\n\tmov %%r9, 72+general(%%rip)\n\t"
+        "mov %%r10, 80+general(%%rip)\n\tmov %%r11, 88+general(%%rip)\n\t"
+        "mov %%r12, 96+general(%%rip)\n\tmov %%r13, 104+general(%%rip)\n\t"
+        "mov %%r14, 112+general(%%rip)\n\tmov %%r15, 120+general(%%rip)\n\t"
+        "mov stack_before(%%rip), %%rsp\n\t"
+        "pop %%r15\n\tpop %%r14\n\tpop %%r13\n\tpop %%r12\n\tpop %%rbx\n\tpop %%rbp\n\t"
+        :
+        :
+        : "rax", "rdx", "rcx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
 }
 
 __attribute__((noinline)) static void pass_flags(void)
@@ -75,12 +76,13 @@ __attribute__((noinline)) static void pass_vectors(int wide)
                          : "r"(vectors)
                          : "xmm0", "xmm7", "xmm15", "memory");
     else
-        __asm__ volatile("pxor %%xmm0, %%xmm0\n\tpxor %%xmm7, %%xmm7\n\tpxor %%xmm15, %%xmm15\n\t"
-                         ".globl stop_vector\n\t.type stop_vector, @function\nstop_vector:\n\tnop\n\t"
-                         "movdqu %%xmm0, (%0)\n\tmovdqu %%xmm7, 224(%0)\n\tmovdqu %%xmm15, 480(%0)\n\t"
-                         :
-                         : "r"(vectors)
-                         : "xmm0", "xmm7", "xmm15", "memory");
+        __asm__ volatile(
+            "pxor %%xmm0, %%xmm0\n\tpxor %%xmm7, %%xmm7\n\tpxor %%xmm15, %%xmm15\n\t"
+            ".globl stop_vector\n\t.type stop_vector, @function\nstop_vector:\n\tnop\n\t"
+            "movdqu %%xmm0, (%0)\n\tmovdqu %%xmm7, 224(%0)\n\tmovdqu %%xmm15, 480(%0)\n\t"
+            :
+            : "r"(vectors)
+            : "xmm0", "xmm7", "xmm15", "memory");
 }
 
 __attribute__((noinline)) static void pass_x87(void)

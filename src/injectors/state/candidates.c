@@ -71,8 +71,7 @@ static struct error *fill_candidate(struct listing *listing, const struct state_
 {
     struct upsets *self = listing->self;
     _cleanup_(buffer_deinit) struct buffer spec = {0}, type = {0}, change = {0};
-    struct journal_reader_place place =
-        journal_reader_find(self->reader, self->program.path, stop);
+    struct journal_reader_place place = journal_reader_find(self->reader, self->program.path, stop);
     TRY(state_fault_format(fault, &spec));
     TRY(state_fault_format_target(fault, &type));
     TRY(state_fault_format_change(fault, &change));
@@ -185,8 +184,8 @@ static bool read_insn(struct listing *listing, uint32_t index, struct isa_reads 
     const struct isa_insn *insn = &program->image->insns.items[index];
     size_t size;
     const unsigned char *code = state_program_code(program, insn, &size);
-    return code != NULL && isa_reads(&listing->decoder, code, size,
-                                     flow_address(program->image, insn), ret_reads);
+    return code != NULL &&
+           isa_reads(&listing->decoder, code, size, flow_address(program->image, insn), ret_reads);
 }
 
 static struct error *add_insn(struct listing *listing, uint32_t index)

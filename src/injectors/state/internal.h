@@ -12,9 +12,9 @@
 
 struct upsets {
     struct injector_setup setup;
-    bool memory;        // the injector `memory`
-    bool data;          // faults: data, not control
-    bool all_paths;     // paths: all, also what no reference run has executed
+    bool memory;    // the injector `memory`
+    bool data;      // faults: data, not control
+    bool all_paths; // paths: all, also what no reference run has executed
     enum state_change change;
     struct state_program program;
     char *tracer;

@@ -230,9 +230,9 @@ static struct error *take_blocks(struct upsets *self)
 static struct error *name_fault(const struct upsets *self, const char *function, char **ret_name)
 {
     static const char *const words[] = {"flip", "zero", "set", "value"};
-    int size = asprintf(ret_name, "%s %s in %s",
-                        self->fault.memory ? "memory" : self->fault.reg->name,
-                        words[self->fault.change], function);
+    int size =
+        asprintf(ret_name, "%s %s in %s", self->fault.memory ? "memory" : self->fault.reg->name,
+                 words[self->fault.change], function);
     return size >= 0 ? NULL : error_no_memory();
 }
 

@@ -24,9 +24,9 @@ struct report_run {
     const struct sandbox_change *changes;
     size_t change_count, changed;
     const struct report_state *state; // or NULL
-    bool symbolize; // look up symbols and lines of call sites
-    bool all;       // the text lists every injection, not only the first few
-    bool colour;    // the text may use terminal colours
+    bool symbolize;                   // look up symbols and lines of call sites
+    bool all;                         // the text lists every injection, not only the first few
+    bool colour;                      // the text may use terminal colours
 };
 
 _must_check_ struct error *report_run_text(const struct report_run *run, struct buffer *ret_text);

@@ -94,9 +94,8 @@ static struct error *put_activation(const struct report_state *state, struct buf
         return buffer_printf(text, "not activated: it was neither read nor overwritten\n");
     default:
         return buffer_printf(text, "activation is not known: %s\n",
-                             state->plan->memory
-                                 ? "the memory could not be watched"
-                                 : "the instruction there does not read it");
+                             state->plan->memory ? "the memory could not be watched"
+                                                 : "the instruction there does not read it");
     }
 }
 
