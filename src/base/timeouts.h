@@ -18,6 +18,8 @@
 
 // A step in a sandbox
 #define TRACER_PAUSE_NS        (1 * NS_PER_MS)   // while a traced task is delayed
+#define TRACER_HOLD_WAIT_NS    (100 * NS_PER_MS) // for a thread to stop that may wait in the kernel
+#define TRACER_HOLD_PAUSE_NS   (20 * NS_PER_US)  // between looks at it
 #define STEP_FIRST_PAUSE_NS    (100 * NS_PER_US) // if no descriptor tells of the end; doubles to:
 #define STEP_LAST_PAUSE_NS     (10 * NS_PER_MS)  // or a little more
 #define STEP_STOP_PAUSE_NS     (100 * NS_PER_MS) // a signal just before a wait does not end it

@@ -230,6 +230,8 @@ static void add_step(struct shot_run *shot_run, enum step kind, uint64_t timeout
         step.after = after_preparation;
         break;
     case WORKLOAD:
+        if (shot_run->shot.use_command != NULL)
+            step.command = shot_run->shot.use_command;
         if (shot_run->shot.use_environment != NULL)
             step.environment = shot_run->shot.use_environment;
         step.branching = shot_run->branches != NULL ? &shot_run_branching : NULL;

@@ -56,6 +56,7 @@ struct shot {
     // Set by prepare(). They are valid until the next shot or close().
     const char *switches; // for injector_switches.open()
     uint64_t first_switch;
+    char *const *use_command;     // to start instead of `command`; NULL: that one
     char *const *use_environment; // to start the command with; NULL: `environment`
     const char *const *visible;   // files for sandbox_run(), or NULL
 };

@@ -2,20 +2,30 @@
 // Reduces what Zydis knows of operands to sets of registers.
 #include "isa/use.h"
 
-#include "isa/zydis.h"
+#include "isa/zydis-operands.h"
 
 // rax rcx rdx rbx rsp rbp rsi rdi in the processor's order.
 static const uint8_t dwarf_numbers[8] = {0, 2, 1, 3, 7, 6, 4, 5};
+
+uint8_t isa_general_number(const struct zydis *library, ZydisRegister name)
+{
+    if (name == ZYDIS_REGISTER_NONE)
+        return ISA_NONE;
+    ZydisRegister whole = library->enclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
+    if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
+        return ISA_NONE;
+    unsigned number = (unsigned)(whole - ZYDIS_REGISTER_RAX);
+    return (uint8_t)(number < 8 ? dwarf_numbers[number] : number);
+}
 
 static uint64_t place_of(const struct zydis *library, ZydisRegister name)
 {
     if (name == ZYDIS_REGISTER_NONE)
         return 0;
+    uint8_t general = isa_general_number(library, name);
+    if (general != ISA_NONE)
+        return ISA_USE_GENERAL(general);
     ZydisRegister whole = library->enclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
-    if (whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15) {
-        unsigned number = (unsigned)(whole - ZYDIS_REGISTER_RAX);
-        return ISA_USE_GENERAL(number < 8 ? dwarf_numbers[number] : number);
-    }
     if (whole >= ZYDIS_REGISTER_ZMM0 && whole <= ZYDIS_REGISTER_ZMM15)
         return ISA_USE_VECTOR(whole - ZYDIS_REGISTER_ZMM0);
     if (name >= ZYDIS_REGISTER_ST0 && name <= ZYDIS_REGISTER_ST7)
@@ -23,7 +33,7 @@ static uint64_t place_of(const struct zydis *library, ZydisRegister name)
     return 0;
 }
 
-static bool clears(const ZydisDecodedInstruction *head, const ZydisDecodedOperand *operands)
+bool isa_clears(const ZydisDecodedInstruction *head, const ZydisDecodedOperand *operands)
 {
     switch (head->mnemonic) {
     case ZYDIS_MNEMONIC_XOR:
@@ -115,7 +125,7 @@ bool isa_use(const struct isa_decoder *decoder, const void *bytes, size_t size,
         operands[0].actions &= (ZydisOperandActions)~ZYDIS_OPERAND_ACTION_MASK_READ;
     for (unsigned i = 0; i < head.operand_count; i++)
         add_operand(library, &operands[i], &use);
-    if (clears(&head, operands)) {
+    if (isa_clears(&head, operands)) {
         use.reads &= ~use.writes;
         use.computes = ISA_NO_OPERATOR;
     }

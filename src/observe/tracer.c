@@ -6,12 +6,11 @@
 // and is lost at exec. PTRACE_SEIZE, not PTRACE_ATTACH: group stops can be told from signals.
 #include "observe/tracer.h"
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/map.h"
 #include "base/timeouts.h"
 #include "observe/filter.h"
+#include "observe/tracer-internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,41 +25,6 @@
 #include <sys/time.h>
 #include <sys/user.h>
 #include <sys/wait.h>
-
-#define EVENT(status) ((status) >> 16)
-
-enum task_state {
-    TASK_RUNS,
-    TASK_IN_CALL, // of which the end is wanted
-    TASK_WAITS,   // is stopped until `until_ns`
-    TASK_EARLY,   // stopped for the first time, and its maker has not told of it yet
-    TASK_NEW,     // its maker has told of it, and it has not stopped for the first time yet
-};
-
-struct task {
-    struct tracer_task shown;
-    enum task_state state;
-    bool wants_end; // while it waits
-    bool changed;   // an argument, which is given back at the end
-    unsigned argument;
-    uint64_t value; // that it had
-    uint64_t until_ns;
-    pid_t parent;
-    struct tracer_call call;
-};
-
-struct tracer {
-    const struct tracer_handlers *handlers;
-    pid_t command;
-    int status;
-    bool executed; // the command's first exec has happened: what counts begins
-    bool command_ended;
-    size_t waiting;
-    ARRAY(struct task *) tasks; // living ones
-    ARRAY(char *) names;
-    struct map pids;
-    struct error *error; // the first one; everything has been killed then
-};
 
 static const int handled[] = {SIGTERM, SIGHUP, SIGALRM, SIGINT, SIGQUIT};
 #define HANDLED (sizeof handled / sizeof *handled)
@@ -104,10 +68,10 @@ static void fail(struct tracer *tracer, struct error *error)
     kill_all(tracer);
 }
 
-// From a stop that is no group stop. A task that was killed meanwhile is none of our business.
-static void resume(struct task *task, int signal)
+// A task that was killed meanwhile is none of our business.
+void tracer_resume(struct task *task, int signal)
 {
-    bool in_call = task->state == TASK_IN_CALL;
+    bool in_call = task->state == TASK_IN_CALL || task->shown.every_call;
     request(in_call ? PTRACE_SYSCALL : PTRACE_CONT, task, NULL, (void *)(intptr_t)signal);
 }
 
@@ -175,6 +139,12 @@ static void forget(struct tracer *tracer, struct task *task)
     free(task);
 }
 
+static void get_ready(struct tracer *tracer, struct task *task)
+{
+    if (tracer->handlers->ready != NULL)
+        tracer->handlers->ready(tracer->handlers->data, &task->shown);
+}
+
 // A task may be killed between making another one and telling of it, which would wait for ever.
 static void release_early(struct tracer *tracer, struct task *maker)
 {
@@ -184,7 +154,8 @@ static void release_early(struct tracer *tracer, struct task *maker)
             continue;
         fail(tracer, name_task(tracer, task, maker));
         task->state = TASK_RUNS;
-        resume(task, 0);
+        get_ready(tracer, task);
+        tracer_resume(task, 0);
     }
 }
 
@@ -218,7 +189,8 @@ static void made_task(struct tracer *tracer, struct task *maker)
     fail(tracer, name_task(tracer, task, maker));
     if (task->state == TASK_EARLY) {
         task->state = TASK_RUNS;
-        resume(task, 0);
+        get_ready(tracer, task);
+        tracer_resume(task, 0);
     }
 }
 
@@ -277,7 +249,7 @@ static void set_result(struct task *task, int64_t result, bool skip)
 static void begin_now(struct task *task)
 {
     task->state = task->wants_end ? TASK_IN_CALL : TASK_RUNS;
-    resume(task, 0);
+    tracer_resume(task, 0);
 }
 
 static void carry_out(struct tracer *tracer, struct task *task, const struct tracer_order *order)
@@ -353,7 +325,7 @@ static void ends(struct tracer *tracer, struct task *task)
             set_result(task, order.result, false);
     }
     task->changed = false;
-    resume(task, 0);
+    tracer_resume(task, 0);
 }
 
 static bool stops_groups(int signal)
@@ -364,7 +336,7 @@ static bool stops_groups(int signal)
 static void stopped(struct tracer *tracer, struct task *task, int status)
 {
     int signal = WSTOPSIG(status);
-    switch (EVENT(status)) {
+    switch (TRACER_EVENT(status)) {
     case PTRACE_EVENT_SECCOMP:
         begins(tracer, task);
         return;
@@ -372,25 +344,33 @@ static void stopped(struct tracer *tracer, struct task *task, int status)
     case PTRACE_EVENT_VFORK:
     case PTRACE_EVENT_CLONE:
         made_task(tracer, task);
-        resume(task, 0);
+        tracer_resume(task, 0);
         return;
     case PTRACE_EVENT_EXEC:
         executed(tracer, task);
-        resume(task, 0);
+        tracer_resume(task, 0);
         return;
     case PTRACE_EVENT_STOP:
-        if (task->state == TASK_NEW)
+        if (task->state == TASK_NEW) {
             task->state = TASK_RUNS;
+            get_ready(tracer, task);
+        }
         if (stops_groups(signal))
             request(PTRACE_LISTEN, task, NULL, NULL);
         else
-            resume(task, 0);
+            tracer_resume(task, 0);
         return;
     default:
-        if (signal == (SIGTRAP | 0x80))
+        if (signal != (SIGTRAP | 0x80)) {
+            if (tracer->handlers->signalled != NULL)
+                tracer->handlers->signalled(tracer->handlers->data, &task->shown, &signal);
+            tracer_resume(task, signal);
+        } else if (task->shown.every_call && task->state != TASK_IN_CALL) {
+            tracer->handlers->at_call(tracer->handlers->data, &task->shown);
+            tracer_resume(task, 0);
+        } else {
             ends(tracer, task);
-        else
-            resume(task, signal);
+        }
     }
 }
 
@@ -402,7 +382,7 @@ static void heard(struct tracer *tracer, pid_t tid, int status)
             end_task(tracer, task, status);
         return;
     }
-    if (task != NULL && task->state == TASK_WAITS && EVENT(status) != PTRACE_EVENT_EXEC) {
+    if (task != NULL && task->state == TASK_WAITS && TRACER_EVENT(status) != PTRACE_EVENT_EXEC) {
         tracer->waiting--; // something else got it going, which only a kill can do
         task->state = TASK_RUNS;
     }
@@ -413,6 +393,17 @@ static void heard(struct tracer *tracer, pid_t tid, int status)
     if (tracer->error != NULL)
         kill(tid, SIGKILL);
     stopped(tracer, task, status);
+}
+
+// Stops that a handler did not expect when it waited for another one.
+static void hear_rest(struct tracer *tracer)
+{
+    for (size_t i = 0; i < tracer->unheard.count; i++) { // may grow meanwhile
+        struct heard_status next = tracer->unheard.items[i];
+        tracer->unheard.items[i].tid = 0;
+        heard(tracer, next.tid, next.status);
+    }
+    tracer->unheard.count = 0;
 }
 
 static void wake(struct tracer *tracer)
@@ -451,6 +442,7 @@ static struct error *loop(struct tracer *tracer)
             heard(tracer, tid, status);
         else if (errno != EINTR)
             code = errno;
+        hear_rest(tracer);
         if (tracer->waiting != 0)
             wake(tracer);
     }
@@ -494,7 +486,7 @@ __attribute__((noreturn)) static void child(const struct tracer_options *options
     close(go);
     for (size_t i = 0; i < HANDLED; i++)
         sigaction(handled[i], &actions[i], NULL);
-    if (filter_install(filter))
+    if (options->stops == NULL || filter_install(filter))
         execute(options);
     code = errno;
     if (write(report, &code, sizeof code) != sizeof code)
@@ -566,7 +558,8 @@ static void take_signals(struct sigaction *saved)
 struct error *tracer_run(const struct tracer_options *options, int *ret_status)
 {
     _cleanup_(filter_deinit) struct filter filter = {0};
-    TRY(filter_make(options->stops, &filter));
+    if (options->stops != NULL)
+        TRY(filter_make(options->stops, &filter));
     struct tracer tracer = {.handlers = options->handlers};
     struct sigaction saved[HANDLED];
     take_signals(saved);
@@ -577,6 +570,7 @@ struct error *tracer_run(const struct tracer_options *options, int *ret_status)
     while (tracer.tasks.count != 0)
         end_task(&tracer, tracer.tasks.items[0], -1);
     ARRAY_DEINIT(&tracer.tasks);
+    ARRAY_DEINIT(&tracer.unheard);
     for (size_t i = 0; i < tracer.names.count; i++)
         free(tracer.names.items[i]);
     ARRAY_DEINIT(&tracer.names);

@@ -23,6 +23,7 @@ struct tracer_task {
     struct tracer_task *maker; // NULL: of the command itself, or the maker has ended
     unsigned children;         // made so far
     void *data;                // of the handlers
+    bool every_call;           // set by handlers: stop where any system call begins and ends
 };
 
 // A call that a task has stopped at.
@@ -60,6 +61,12 @@ struct tracer_handlers {
                            struct tracer_order *order);
     struct error *(*end)(void *data, struct tracer_task *task, const struct tracer_call *call,
                          struct tracer_order *order);
+    // A task has stopped for the first time and is about to run; not called for the command itself.
+    void (*ready)(void *data, struct tracer_task *task);
+    // A signal is about to be delivered; 0 drops it.
+    void (*signalled)(void *data, struct tracer_task *task, int *signal);
+    // A task with `every_call` is where a call begins or ends.
+    void (*at_call)(void *data, struct tracer_task *task);
     // `status` as waitpid() gives it; -1: not known. `task` is gone afterwards.
     void (*ended)(void *data, struct tracer_task *task, int status);
     void *data;
@@ -68,7 +75,7 @@ struct tracer_handlers {
 struct tracer_options {
     char *const *command; // searched in PATH; ends with NULL
     char *const *environment;
-    const unsigned char *stops; // enum filter_stop by linux_call_index()
+    const unsigned char *stops; // enum filter_stop by linux_call_index(); NULL: none stops
     const struct tracer_handlers *handlers;
 };
 
@@ -81,6 +88,14 @@ bool tracer_knows(const struct tracer *tracer, pid_t pid);
 // Calls `each` for one task of every process that lives, until it returns true; then returns true.
 bool tracer_each(const struct tracer *tracer, bool (*each)(void *data, struct tracer_task *task),
                  void *data);
+
+// Stops all other tasks of a process for a moment, and lets them go on. For handlers.
+void tracer_hold(struct tracer_task *task);
+void tracer_release(struct tracer_task *task);
+// Continues a task that has stopped, and waits for its next stop: PTRACE_CONT or
+// PTRACE_SINGLESTEP, with no signal. False if it is gone, or has stopped for something else than a
+// signal; what that is the engine deals with later. For handlers.
+bool tracer_wait(struct tracer_task *task, int how, int *ret_signal);
 
 // Reads memory of a task; the number of bytes that could be read.
 size_t tracer_read(const struct tracer_task *task, uint64_t address, void *bytes, size_t size);

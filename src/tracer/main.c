@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ordeal-tracer REGION COMMAND [ARGUMENT]...: runs a command with the rules of a trial's region.
-// Started by Ordeal only. Linked statically, so that what is preloaded into the command is not
-// preloaded here. Ends as the command has ended.
+// ordeal-tracer FILE COMMAND [ARGUMENT]...: runs a command with the rules of a trial's region, or
+// with the fault of a state file. Started by Ordeal only. Linked statically, so that what is
+// preloaded into the command is not preloaded here. Ends as the command has ended.
+#include "tracer/state.h"
 #include "tracer/tracer.h"
 
 #include "base/cleanup.h"
@@ -45,8 +46,22 @@ static struct error *map_region(const char *path, struct trial_state *state)
     return NULL;
 }
 
+static struct error *run_state(char **arguments, struct state_trial *trial, int *ret_status)
+{
+    struct tracer_handlers handlers = state_handlers;
+    handlers.data = trial;
+    const struct tracer_options options = {
+        .command = arguments + 2, .environment = environ, .handlers = &handlers};
+    return tracer_run(&options, ret_status);
+}
+
 static struct error *run(char **arguments, int *ret_status)
 {
+    _cleanup_(state_close) struct state_trial trial = {0};
+    bool is_state;
+    TRY(state_open(arguments[1], &trial, &is_state));
+    if (is_state)
+        return run_state(arguments, &trial, ret_status);
     _cleanup_(rules_release) struct trial_state state = {0};
     TRY(map_region(arguments[1], &state));
     TRY(rules_prepare(&state));

@@ -148,7 +148,7 @@ struct error *sandboxed_run(const struct trial_options *options, struct sandbox 
         .started = started,
         .data = &run,
     };
-    const char *const visible[] = {runtime_session_file(trial->session), NULL};
+    const char *const visible[] = {runtime_session_file(trial->session), options->state_file, NULL};
     _cleanup_(sandbox_result_deinit) struct sandbox_result result = {0};
     struct error *error = sandbox_run(sandbox, &step, 1, visible, look, &run, &result);
     restore_signals(&run);

@@ -94,7 +94,7 @@ static struct error *finish(const struct trial_options *options, struct trial *t
                     trial->outcome.status, trial->outcome.ns);
     TRY(runtime_session_end(trial->session, &trial->view));
     if (trial->view.region->processes == 0 && !scenario_names_functions(options->scenario) &&
-        trial->outcome.kind == WIRE_OUTCOME_EXIT)
+        trial->outcome.kind == WIRE_OUTCOME_EXIT && !trial->bare)
         return error_new("cannot run %s", options->command[0]);
     // The loader itself crashed, perhaps because of damage in the file that nobody has looked for.
     if (trial->view.region->processes == 0 && trial->outcome.kind == WIRE_OUTCOME_SIGNAL &&
@@ -160,6 +160,11 @@ static struct error *choose_reach(const struct trial_options *options, struct tr
     _cleanup_free_ char *why = error != NULL ? program_obstacle(command) : NULL;
     if (why == NULL || !program_can_be_traced(command))
         return error;
+    if (options->state_file != NULL && scenario_rule_count(options->scenario) == 0) {
+        error_free(error);
+        trial->bare = true;
+        return NULL;
+    }
     struct error *failed =
         scenario_use_system_calls(options->scenario, system_call_is_named, &other);
     if (failed != NULL || other == NULL) {
@@ -175,13 +180,17 @@ static struct error *choose_reach(const struct trial_options *options, struct tr
 static struct error *compose_start(const struct trial_options *options, struct trial *trial)
 {
     bool calls = scenario_names_system_calls(options->scenario);
-    trial->environment = calls && !scenario_names_functions(options->scenario)
+    trial->environment = trial->bare || (calls && !scenario_names_functions(options->scenario))
                              ? environ
                              : runtime_session_environment(trial->session);
-    if (calls) {
-        _cleanup_free_ char *tracer = NULL;
-        const char *file = runtime_session_file(trial->session);
+    if (calls && options->state_file != NULL)
+        return error_new("a fault in a register or in memory and a rule about system calls need "
+                         "the same tracer; give one of them");
+    if (calls)
         TRY(system_call_rules_check(region_plan(runtime_session_region(trial->session))));
+    if (calls || options->state_file != NULL) {
+        _cleanup_free_ char *tracer = NULL;
+        const char *file = calls ? runtime_session_file(trial->session) : options->state_file;
         TRY(program_tracer(&tracer));
         TRY(words_add(&trial->started, tracer, strlen(tracer)));
         TRY(words_add(&trial->started, file, strlen(file)));

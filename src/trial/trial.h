@@ -28,6 +28,9 @@ struct trial_options {
     const char *node;          // or NULL
     uint32_t journal_records;  // 0 = the usual number
     enum sandbox_kind sandbox; // NONE: the command runs as it would without us
+    // With a fault in a register or in memory, or NULL. Then a program that cannot be intercepted
+    // runs without the runtime, if there are no rules.
+    const char *state_file;
 };
 
 struct trial {
@@ -35,6 +38,7 @@ struct trial {
     struct wire_view view;
     struct words started;     // the command, with the tracer in front of it if rules need one
     char *const *environment; // that it is started with
+    bool bare;                // without the runtime
     struct outcome outcome;
     ARRAY(char *) warnings; // one sentence each
     // What became of `sandbox`. What the command changed in it, sorted by path: at least the first

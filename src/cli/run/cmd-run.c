@@ -5,6 +5,7 @@
 #include "base/choice.h"
 #include "base/cleanup.h"
 #include "cli/run/dry-run.h"
+#include "cli/run/state-fault.h"
 #include "elf/object.h"
 #include "report/run/facts.h"
 #include "report/run/run.h"
@@ -31,7 +32,8 @@ struct settings {
 static const struct option options[] = {
     {"inject", 'i', OPTION_LIST, "SPEC",
      "what to inject and when: FUNCTION=VALUE[/ERRNO] [when EXPRESSION], or strace's "
-     "FUNCTION:error=ERRNO:when=N; may be given again, the first rule that fires wins",
+     "FUNCTION:error=ERRNO:when=N; may be given again, the first rule that fires wins; or "
+     "register NAME flip BIT at PLACE, memory PLACE flip BIT at PLACE",
      FIELD(rules)},
     {"scenario", 's', OPTION_FILE_LIST, "FILE",
      "rules from a scenario file, YAML or LFI's XML; may be given again", FIELD(rules)},
@@ -75,7 +77,17 @@ static void free_scenario(struct scenario **scenario)
     scenario_free(*scenario);
 }
 
-static struct error *build_scenario(const struct settings *settings, struct scenario **ret_scenario)
+static struct error *take_fault(struct run_fault *fault, const char *spec)
+{
+    if (fault->spec != NULL)
+        return error_new("one fault in a register or in memory at a time; there are '%s' and '%s'",
+                         fault->spec, spec);
+    fault->spec = spec;
+    return NULL;
+}
+
+static struct error *build_scenario(const struct settings *settings, struct run_fault *fault,
+                                    struct scenario **ret_scenario)
 {
     _cleanup_(free_scenario) struct scenario *scenario = NULL;
     TRY(scenario_new(&scenario));
@@ -87,7 +99,8 @@ static struct error *build_scenario(const struct settings *settings, struct scen
             TRY(scenario_add_plugin(scenario, entries[i].value));
     for (size_t i = 0; i < count; i++) {
         if (strcmp(entries[i].option, "inject") == 0)
-            TRY(scenario_add_spec(scenario, entries[i].value));
+            TRY(state_fault_is(entries[i].value) ? take_fault(fault, entries[i].value)
+                                                 : scenario_add_spec(scenario, entries[i].value));
         if (strcmp(entries[i].option, "scenario") == 0)
             TRY(scenario_add_file(scenario, entries[i].value));
     }
@@ -133,7 +146,7 @@ static int exit_status(const struct outcome *outcome)
 }
 
 static struct error *report(const struct settings *settings, const struct trial *trial,
-                            struct output *output)
+                            const struct run_fault *fault, struct output *output)
 {
     _cleanup_(diagnosis_deinit) struct diagnosis diagnosis = {0};
     TRY(diagnosis_make(&trial->view, &diagnosis));
@@ -149,6 +162,7 @@ static struct error *report(const struct settings *settings, const struct trial 
         .changes = trial->changes.items,
         .change_count = trial->changes.count,
         .changed = trial->change_count,
+        .state = fault->spec != NULL ? &fault->report : NULL,
         .symbolize = true,
         .all = settings->all,
         .colour = settings->report == NULL && output_colour(STDERR_FILENO),
@@ -195,12 +209,15 @@ static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct settings *settings = data;
     _cleanup_(free_scenario) struct scenario *scenario = NULL;
+    _cleanup_(run_fault_deinit) struct run_fault fault = {0};
     TRY(check_quotes(settings, operands));
-    TRY(build_scenario(settings, &scenario));
+    TRY(build_scenario(settings, &fault, &scenario));
     if (settings->journal_records.given &&
         (settings->journal_records.value == 0 ||
          settings->journal_records.value > REGION_JOURNAL_RECORDS_MAX))
         return error_new("--journal-records must be from 1 to %d", REGION_JOURNAL_RECORDS_MAX);
+    if (fault.spec != NULL)
+        TRY(run_fault_prepare(&fault, operands[0]));
     if (settings->dry_run)
         return dry_run(scenario, operands[0], settings->json, settings->report);
     enum sandbox_kind sandbox = SANDBOX_NONE;
@@ -215,13 +232,16 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         .node = settings->node,
         .journal_records = (uint32_t)settings->journal_records.value,
         .sandbox = sandbox,
+        .state_file = fault.file.path,
     };
     TRY(choose_seed(settings, scenario, &trial_options.seed));
     _cleanup_(output_close) struct output output;
     TRY(output_open(settings->report, STDERR_FILENO, &output));
     struct trial trial;
     TRY(trial_run(&trial_options, &trial));
-    struct error *error = report(settings, &trial, &output);
+    if (fault.spec != NULL)
+        run_fault_conclude(&fault, trial.view.region->start_ns);
+    struct error *error = report(settings, &trial, &fault, &output);
     *ret_status = exit_status(&trial.outcome);
     bool fired = true;
     if (error == NULL && settings->strict)
@@ -243,7 +263,8 @@ const struct command cmd_run = {
         "\n"
         "  ordeal run -i 'read=-1/EIO when count == 1' -- wc -l /etc/passwd\n"
         "  ordeal run -i 'malloc=NULL when stack(parse_header)' -- ./server\n"
-        "  ordeal run -i 'write short when fd(1).socket and random(0.1)' --seed 7 -- ./client\n",
+        "  ordeal run -i 'write short when fd(1).socket and random(0.1)' --seed 7 -- ./client\n"
+        "  ordeal run -i 'register rax flip 3 at save.c:22 when count == 2' -- ./editor\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .settings_size = sizeof(struct settings),

@@ -320,6 +320,8 @@ struct error *report_run_json(const struct report_run *run, struct buffer *ret_t
         add_injections(&page);
         add_crashes(&page);
         add_notes(&page);
+        if (run->state != NULL)
+            report_state_json(run->state, &page.builder, root);
         add_sandbox(&page);
         add_journal(&page);
         error = json_write(&page.builder, root, ret_text);

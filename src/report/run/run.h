@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "report/run/state.h"
 #include "sandbox/sandbox.h"
 #include "wire/view.h"
 
@@ -22,9 +23,10 @@ struct report_run {
     const char *sandbox;
     const struct sandbox_change *changes;
     size_t change_count, changed;
-    bool symbolize; // look up symbols and lines of call sites
-    bool all;       // the text lists every injection, not only the first few
-    bool colour;    // the text may use terminal colours
+    const struct report_state *state; // or NULL
+    bool symbolize;                   // look up symbols and lines of call sites
+    bool all;                         // the text lists every injection, not only the first few
+    bool colour;                      // the text may use terminal colours
 };
 
 _must_check_ struct error *report_run_text(const struct report_run *run, struct buffer *ret_text);

@@ -111,6 +111,8 @@ static struct error *put_outcome(struct page *page)
     uint64_t injected = page->facts.injections;
     if (page->facts.lost != 0 && page->facts.fired > injected)
         injected = page->facts.fired;
+    if (page->run->state != NULL)
+        injected += page->run->state->result->injected;
     if (page->facts.view->damage == WIRE_DAMAGE_NONE)
         PUT(page, ", %llu %s injected", (unsigned long long)injected,
             injected == 1 ? "fault" : "faults");
@@ -591,6 +593,8 @@ static struct error *put_page(struct page *page)
     TRY(put_injections(page));
     TRY(put_crashes(page));
     TRY(put_rules(page));
+    if (page->run->state != NULL)
+        TRY(report_state_text(page->run->state, &page->text));
     TRY(put_changes(page));
     return put_warnings(page);
 }

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The pre-injection analysis: which registers and which memory the executed instructions read, and
+// so which faults are certain to be activated. Control-flow faults are those that an instruction
+// reads which sets the flags of a conditional branch, and these flags.
+#include "injectors/state/internal.h"
+
+#include "base/cleanup.h"
+#include "elf/symbols.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct listing {
+    struct upsets *self;
+    candidate_add *add;
+    void *data;
+    struct isa_decoder decoder;
+};
+
+// The code by which the linker leads calls to libraries.
+static bool is_in_plt(const struct upsets *self, uint64_t address)
+{
+    Elf *elf = elf_object_handle(self->program.image->object);
+    size_t names;
+    Elf_Scn *section = NULL;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return false;
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) == NULL || address < header.sh_addr ||
+            address - header.sh_addr >= header.sh_size || (header.sh_flags & SHF_ALLOC) == 0)
+            continue;
+        const char *name = elf_strptr(elf, names, header.sh_name);
+        return name != NULL && strncmp(name, ".plt", 4) == 0;
+    }
+    return false;
+}
+
+// What the C library's start files put into every program.
+static bool is_start_code(const struct flow_function *function)
+{
+    static const char *const names[] = {"_start",
+                                        "_init",
+                                        "_fini",
+                                        "deregister_tm_clones",
+                                        "register_tm_clones",
+                                        "__do_global_dtors_aux",
+                                        "frame_dummy",
+                                        "_dl_relocate_static_pie"};
+    for (size_t i = 0; function->name != NULL && i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == function->name_size &&
+            memcmp(names[i], function->name, function->name_size) == 0)
+            return true;
+    return false;
+}
+
+bool upsets_uses_block(const struct upsets *self, uint32_t block)
+{
+    const struct flow_image *image = self->program.image;
+    const struct flow_function *function =
+        &image->functions.items[image->blocks.items[block].function];
+    return !is_start_code(function) && !is_in_plt(self, function->start);
+}
+
+static struct error *fill_candidate(struct listing *listing, const struct state_fault *fault,
+                                    uint64_t stop, struct candidate *candidate)
+{
+    struct upsets *self = listing->self;
+    _cleanup_(buffer_deinit) struct buffer spec = {0}, type = {0}, change = {0};
+    struct journal_reader_place place = journal_reader_find(self->reader, self->program.path, stop);
+    TRY(state_fault_format(fault, &spec));
+    TRY(state_fault_format_target(fault, &type));
+    TRY(state_fault_format_change(fault, &change));
+    candidate->weight = 1;
+    candidate->spec = TAKE(spec.data);
+    candidate->type = self->memory ? strdup("memory") : TAKE(type.data);
+    candidate->component = TAKE(change.data);
+    candidate->module = strdup(self->program.path);
+    candidate->position = stop;
+    if (place.symbol != NULL)
+        candidate->function = strdup(place.symbol);
+    if (place.file != NULL)
+        candidate->file = strdup(place.file);
+    candidate->line = place.line;
+    return candidate->type != NULL && candidate->module != NULL &&
+                   (place.symbol == NULL || candidate->function != NULL) &&
+                   (place.file == NULL || candidate->file != NULL)
+               ? NULL
+               : error_no_memory();
+}
+
+static struct error *add_fault(struct listing *listing, struct state_fault *fault, uint64_t stop)
+{
+    struct candidate candidate = {0};
+    fault->change = (uint8_t)listing->self->change;
+    fault->count = 1;
+    struct error *error = state_program_name_place(&listing->self->program, stop, fault);
+    if (error == NULL)
+        error = fill_candidate(listing, fault, stop, &candidate);
+    if (error == NULL)
+        error = listing->add(listing->data, &candidate);
+    candidate_deinit(&candidate);
+    free(TAKE(fault->name));
+    return error;
+}
+
+// One fault for each bit, or one for all that are read.
+static struct error *add_bits(struct listing *listing, struct state_fault *fault, unsigned first,
+                              unsigned bits, uint64_t stop)
+{
+    bool single = listing->self->change == STATE_FLIP;
+    for (unsigned bit = first; bit < first + bits && bit < STATE_BITS; bit++) {
+        fault->bits[bit / 8] |= (unsigned char)(1u << bit % 8);
+        if (!single)
+            continue;
+        TRY(add_fault(listing, fault, stop));
+        memset(fault->bits, 0, sizeof fault->bits);
+    }
+    return single ? NULL : add_fault(listing, fault, stop);
+}
+
+static struct error *add_flags(struct listing *listing, unsigned mask, uint64_t stop)
+{
+    for (unsigned bit = 0; bit < 16; bit++) {
+        struct state_fault fault = {.reg = state_register_flags()};
+        if ((mask >> bit & 1) != 0 && state_flag_name(bit) != NULL)
+            TRY(add_bits(listing, &fault, bit, 1, stop));
+    }
+    return NULL;
+}
+
+static struct error *add_memory(struct listing *listing, const struct isa_read *read, uint64_t stop)
+{
+    _cleanup_(state_fault_deinit) struct state_fault fault = {.memory = true,
+                                                              .size = read->bits / 8};
+    if (fault.size == 0 || fault.size > WIRE_STATE_BYTES)
+        return NULL;
+    if (read->base == ISA_PC) {
+        TRY(state_program_name_data(&listing->self->program, (uint64_t)read->displacement, &fault));
+    } else if (read->base == ISA_NONE) {
+        if (read->index != ISA_NONE || read->displacement <= 0)
+            return NULL;
+        fault.base = WIRE_STATE_ABSOLUTE;
+        fault.offset = read->displacement;
+    } else {
+        fault.base = WIRE_STATE_REGISTER;
+        fault.reg = state_register_general(read->base);
+        fault.index = read->index != ISA_NONE ? state_register_general(read->index) : NULL;
+        fault.scale = fault.index != NULL ? read->scale : 0;
+        fault.offset = read->displacement;
+    }
+    return add_bits(listing, &fault, 0, read->bits, stop);
+}
+
+static struct error *add_read(struct listing *listing, const struct isa_read *read, uint64_t stop)
+{
+    bool memory = listing->self->memory;
+    struct state_fault fault = {0};
+    switch (read->kind) {
+    case ISA_READ_MEMORY:
+        return memory ? add_memory(listing, read, stop) : NULL;
+    case ISA_READ_FLAGS:
+        return memory ? NULL : add_flags(listing, read->flags, stop);
+    case ISA_READ_GENERAL:
+        fault.reg = state_register_general(read->number);
+        break;
+    default:
+        fault.reg = state_register_vector(read->number);
+    }
+    unsigned bits = read->bits;
+    if (fault.reg != NULL && read->first_bit + bits > 8u * fault.reg->size)
+        bits = 8u * fault.reg->size - read->first_bit;
+    return memory || fault.reg == NULL ? NULL
+                                       : add_bits(listing, &fault, read->first_bit, bits, stop);
+}
+
+static bool read_insn(struct listing *listing, uint32_t index, struct isa_reads *ret_reads)
+{
+    const struct state_program *program = &listing->self->program;
+    const struct isa_insn *insn = &program->image->insns.items[index];
+    size_t size;
+    const unsigned char *code = state_program_code(program, insn, &size);
+    return code != NULL &&
+           isa_reads(&listing->decoder, code, size, flow_address(program->image, insn), ret_reads);
+}
+
+static struct error *add_insn(struct listing *listing, uint32_t index)
+{
+    const struct flow_image *image = listing->self->program.image;
+    struct isa_reads reads;
+    if (!read_insn(listing, index, &reads))
+        return NULL;
+    for (size_t i = 0; i < reads.count; i++)
+        TRY(add_read(listing, &reads.items[i], flow_address(image, &image->insns.items[index])));
+    return NULL;
+}
+
+// The branch at the end of a block, and the instruction of the block that sets its flags.
+static struct error *add_branch(struct listing *listing, const struct flow_block *block)
+{
+    const struct flow_image *image = listing->self->program.image;
+    uint32_t last = block->first + block->count - 1;
+    struct isa_reads reads;
+    unsigned wanted = 0;
+    if (image->insns.items[last].kind != ISA_BRANCH || !read_insn(listing, last, &reads))
+        return NULL;
+    for (size_t i = 0; i < reads.count; i++)
+        if (reads.items[i].kind == ISA_READ_FLAGS)
+            wanted |= reads.items[i].flags;
+    TRY(add_insn(listing, last));
+    for (uint32_t i = last; i-- > block->first;) {
+        if (!read_insn(listing, i, &reads))
+            return NULL;
+        if ((reads.flags_written & wanted) != 0)
+            return add_insn(listing, i);
+    }
+    return NULL;
+}
+
+// One line for each block: its address, and in how many of the reference runs it was executed.
+static struct error *write_blocks(const struct upsets *self)
+{
+    const struct flow_image *image = self->program.image;
+    const char *path = parameters_value(self->setup.parameters, "blocks", NULL);
+    if (path == NULL)
+        return NULL;
+    _cleanup_fclose_ FILE *file = fopen(path, "we");
+    for (uint32_t i = 0; file != NULL && i < image->blocks.count; i++) {
+        const struct flow_block *block = &image->blocks.items[i];
+        if (block->count != 0 && upsets_uses_block(self, i))
+            fprintf(file, "0x%" PRIx64 " %u %u\n",
+                    flow_address(image, &image->insns.items[block->first]), self->hits[i],
+                    self->runs);
+    }
+    if (file == NULL || fflush(file) != 0 || ferror(file) != 0)
+        return error_from_errno(errno, "cannot write %s", path);
+    return NULL;
+}
+
+struct error *upsets_candidates(void *data, candidate_add *add, void *add_data)
+{
+    struct upsets *self = data;
+    const struct flow_image *image = self->program.image;
+    struct listing listing = {.self = self, .add = add, .data = add_data};
+    TRY(write_blocks(self));
+    isa_decoder_init(&listing.decoder);
+    for (uint32_t i = 0; i < image->blocks.count; i++) {
+        const struct flow_block *block = &image->blocks.items[i];
+        bool executed = self->runs != 0 && self->hits[i] == self->runs;
+        if (block->count == 0 || !upsets_uses_block(self, i) || (!executed && !self->all_paths))
+            continue;
+        if (!self->data) {
+            TRY(add_branch(&listing, block));
+            continue;
+        }
+        for (uint32_t j = block->first; j < block->first + block->count; j++)
+            TRY(add_insn(&listing, j));
+    }
+    return NULL;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The state of the injectors `register` and `memory`, shared by their parts: descriptors and shots
+// (state.c), candidates (candidates.c).
+#ifndef ORDEAL_INJECTORS_STATE_INTERNAL_H
+#define ORDEAL_INJECTORS_STATE_INTERNAL_H
+
+#include "injector/injector.h"
+#include "injector/journal-reader.h"
+#include "isa/operands.h"
+#include "state/file.h"
+#include "trial/runtime-session.h"
+
+struct upsets {
+    struct injector_setup setup;
+    bool memory;    // the injector `memory`
+    bool data;      // faults: data, not control
+    bool all_paths; // paths: all, also what no reference run has executed
+    enum state_change change;
+    struct state_program program;
+    char *tracer;
+    uint32_t *hits; // by block of the image: reference runs that executed it
+    uint32_t runs;  // reference runs
+
+    struct runtime_session *session;
+    struct scenario *no_rules; // empty: the runtime only reports crashes
+    struct journal_reader *reader;
+    bool has_runtime; // in this shot
+    const char *visible[3];
+    struct words command; // with the tracer before it
+    // This shot's.
+    struct state_file file;
+    struct state_fault fault;
+    struct wire_state_fault plan;
+    bool is_reference;
+    uint64_t start_ns;
+};
+
+// Whether candidates are made from a block.
+bool upsets_uses_block(const struct upsets *self, uint32_t block);
+_must_check_ struct error *upsets_candidates(void *data, candidate_add *add, void *add_data);
+
+#endif

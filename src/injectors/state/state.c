@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The injectors `register` and `memory`: a bit of a register, or of memory, is wrong when an
+// instruction reads it. A spec is the text of a fault (state/fault.h). Reference runs note which
+// blocks of the program are executed, by a breakpoint in each.
+#include "injectors/state/internal.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/shell.h"
+#include "elf/object.h"
+#include "injector/reproduce.h"
+#include "trial/program.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct injector_parameter parameters[] = {
+    {"faults", "control|data",
+     "what is faulty: what conditional branches depend on, or all that instructions read (control)",
+     false, false},
+    {"paths", "executed|all",
+     "at which instructions: those that every reference run executed, or all (executed)", false,
+     false},
+    {"change", "flip|zero|set", "what becomes of it: one bit is flipped, all are 0, or 1 (flip)",
+     false, false},
+    {"blocks", "FILE",
+     "write a line for each basic block to this file: its address, and how many of the reference "
+     "runs executed it",
+     false, false},
+    {"program", "FILE", "the program to inject into, if the command starts another one", false,
+     false},
+    {0},
+};
+
+static void close_upsets(void *data)
+{
+    struct upsets *self = data;
+    if (self == NULL)
+        return;
+    state_file_close(&self->file);
+    state_fault_deinit(&self->fault);
+    state_program_close(&self->program);
+    runtime_session_free(self->session);
+    scenario_free(self->no_rules);
+    journal_reader_free(self->reader);
+    words_deinit(&self->command);
+    free(self->hits);
+    free(self->tracer);
+    free(self);
+}
+
+// A relative path starts at the workload's directory.
+static struct error *find_program(const struct upsets *self, char **ret_path)
+{
+    _cleanup_(elf_program_deinit) struct elf_program found = {0};
+    const char *name = parameters_value(self->setup.parameters, "program", NULL);
+    if (name == NULL)
+        name = self->setup.command->items[0];
+    _cleanup_free_ char *full = NULL;
+    if (strchr(name, '/') != NULL && name[0] != '/' &&
+        asprintf(&full, "%s/%s", self->setup.directory, name) < 0)
+        return error_no_memory();
+    TRY(elf_find_program(full != NULL ? full : name, &found));
+    *ret_path = TAKE(found.path);
+    return NULL;
+}
+
+static struct error *fill(struct upsets *self)
+{
+    const struct parameters *given = self->setup.parameters;
+    const char *change = parameters_value(given, "change", "flip");
+    _cleanup_free_ char *path = NULL;
+    self->data = strcmp(parameters_value(given, "faults", "control"), "data") == 0;
+    self->all_paths = strcmp(parameters_value(given, "paths", "executed"), "all") == 0;
+    self->change = strcmp(change, "zero") == 0  ? STATE_ZERO
+                   : strcmp(change, "set") == 0 ? STATE_SET
+                                                : STATE_FLIP;
+    TRY(find_program(self, &path));
+    TRY(state_program_open(path, &self->program));
+    self->hits = calloc(self->program.image->blocks.count + 1, sizeof *self->hits);
+    if (self->hits == NULL)
+        return error_no_memory();
+    TRY(program_tracer(&self->tracer));
+    TRY(scenario_new(&self->no_rules));
+    return journal_reader_new(&self->reader);
+}
+
+static struct error *open_upsets(const struct injector_setup *setup, bool memory, void **ret_self)
+{
+    struct upsets *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        return error_no_memory();
+    self->setup = *setup;
+    self->memory = memory;
+    struct error *error = fill(self);
+    if (error != NULL) {
+        close_upsets(self);
+        return error;
+    }
+    *ret_self = self;
+    return NULL;
+}
+
+static struct error *open_register(const struct injector_setup *setup, void **ret_self)
+{
+    return open_upsets(setup, false, ret_self);
+}
+
+static struct error *open_memory(const struct injector_setup *setup, void **ret_self)
+{
+    return open_upsets(setup, true, ret_self);
+}
+
+// ---- Before a run ----
+
+static struct error *parse_spec(struct upsets *self, const char *spec)
+{
+    const struct source source = source_whole("fault", spec, strlen(spec));
+    TRY(state_fault_parse(&source, &self->fault));
+    TRY(state_program_resolve(&self->program, &self->fault, &source, &self->plan));
+    return state_file_write(&self->file, &self->program, &self->plan, NULL, 0);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct wire_state_block *x = a, *y = b;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+static uint64_t start_of(const struct upsets *self, uint32_t block)
+{
+    const struct flow_image *image = self->program.image;
+    return flow_address(image, &image->insns.items[image->blocks.items[block].first]);
+}
+
+static struct error *note_blocks(struct upsets *self)
+{
+    const struct flow_image *image = self->program.image;
+    size_t count = 0;
+    _cleanup_free_ struct wire_state_block *blocks =
+        calloc(image->blocks.count + 1, sizeof *blocks);
+    if (blocks == NULL)
+        return error_no_memory();
+    for (uint32_t i = 0; i < image->blocks.count; i++)
+        if (image->blocks.items[i].count != 0 && upsets_uses_block(self, i))
+            blocks[count++].address = start_of(self, i);
+    qsort(blocks, count, sizeof *blocks, by_address);
+    return state_file_write(&self->file, &self->program, NULL, blocks, count);
+}
+
+// A program that cannot load the runtime runs without it. Only its crash has no stack then.
+static void prepare_runtime(struct upsets *self, struct shot *shot)
+{
+    _cleanup_error_ struct error *error =
+        self->session == NULL ? runtime_session_new(&self->session) : NULL;
+    const struct runtime_session_options options = {
+        .scenario = self->no_rules,
+        .seed = shot->seed,
+        .command = shot->command,
+        .environment = shot->environment,
+        .catch_crashes = true,
+    };
+    if (error == NULL)
+        error = runtime_session_prepare(self->session, &options);
+    self->has_runtime = error == NULL;
+    if (!self->has_runtime)
+        return;
+    self->visible[1] = runtime_session_file(self->session);
+    shot->use_environment = runtime_session_environment(self->session);
+}
+
+static struct error *prepare(void *data, struct shot *shot)
+{
+    struct upsets *self = data;
+    self->is_reference = shot->spec == NULL;
+    state_fault_deinit(&self->fault);
+    TRY(self->is_reference ? note_blocks(self) : parse_spec(self, shot->spec));
+    words_clear(&self->command);
+    TRY(words_add(&self->command, self->tracer, strlen(self->tracer)));
+    TRY(words_add(&self->command, self->file.path, strlen(self->file.path)));
+    for (char *const *word = shot->command; *word != NULL; word++)
+        TRY(words_add(&self->command, *word, strlen(*word)));
+    self->visible[0] = self->file.path;
+    self->visible[1] = NULL;
+    prepare_runtime(self, shot);
+    shot->use_command = self->command.items;
+    shot->visible = self->visible;
+    return NULL;
+}
+
+static struct error *moved(void *data, const char *from, const char *to)
+{
+    struct upsets *self = data;
+    return self->has_runtime ? runtime_session_map_path(self->session, from, to) : NULL;
+}
+
+static struct error *begin(void *data, const char *root)
+{
+    struct upsets *self = data;
+    self->start_ns = clock_ns();
+    return self->has_runtime ? runtime_session_begin(self->session, root) : NULL;
+}
+
+// ---- After a run ----
+
+static struct error *take_blocks(struct upsets *self)
+{
+    const struct wire_state *file = self->file.map;
+    const struct flow_image *image = self->program.image;
+    if (file->result.programs == 0)
+        return error_new("the workload does not run %s; name the program that it runs: "
+                         "--set injector.%s.program=FILE",
+                         self->program.path, self->memory ? "memory" : "register");
+    self->runs++;
+    for (uint32_t i = 0; i < image->blocks.count; i++) {
+        if (image->blocks.items[i].count == 0 || !upsets_uses_block(self, i))
+            continue;
+        struct wire_state_block key = {.address = start_of(self, i)};
+        const struct wire_state_block *found =
+            bsearch(&key, file->blocks, file->block_count, sizeof key, by_address);
+        self->hits[i] += found != NULL && found->reached != 0;
+    }
+    return NULL;
+}
+
+// "rax flip in FUNCTION": faults of different bits and instructions are alike.
+static struct error *name_fault(const struct upsets *self, const char *function, char **ret_name)
+{
+    static const char *const words[] = {"flip", "zero", "set", "value"};
+    int size =
+        asprintf(ret_name, "%s %s in %s", self->fault.memory ? "memory" : self->fault.reg->name,
+                 words[self->fault.change], function);
+    return size >= 0 ? NULL : error_no_memory();
+}
+
+static struct error *add_injection(const struct upsets *self,
+                                   const struct wire_state_result *result,
+                                   struct observation *observation)
+{
+    struct injection *injection = ARRAY_ADD(&observation->injections);
+    if (injection == NULL)
+        return error_no_memory();
+    struct journal_reader_place place =
+        journal_reader_find(self->reader, self->program.path, self->plan.stop);
+    observation->activations = result->injected;
+    injection->occurrence = self->plan.count;
+    injection->process = injection->thread = 1;
+    injection->seconds = clock_seconds(result->injected_ns - self->start_ns);
+    injection->offset = self->plan.stop;
+    injection->line = place.line;
+    injection->module = strdup(self->program.path);
+    injection->program = strdup(file_base_name(self->program.path));
+    injection->symbol = place.symbol != NULL ? strdup(place.symbol) : NULL;
+    injection->file = place.file != NULL ? strdup(place.file) : NULL;
+    TRY(name_fault(self, place.symbol != NULL ? place.symbol : "code without a name",
+                   &injection->fault));
+    return injection->module != NULL && injection->program != NULL &&
+                   (place.symbol == NULL || injection->symbol != NULL) &&
+                   (place.file == NULL || injection->file != NULL)
+               ? NULL
+               : error_no_memory();
+}
+
+// What the tracer has seen of a crash, if the runtime has not.
+static struct error *add_crash(const struct upsets *self, const struct wire_state_result *result,
+                               struct observation *observation)
+{
+    const char *name = sigabbrev_np((int)result->crash_signal);
+    _cleanup_(buffer_deinit) struct buffer text = {0}, stack = {0}, key = {0};
+    if (result->crash_signal == 0 || observation->crash != NULL || name == NULL)
+        return NULL;
+    TRY(buffer_printf(&text, "SIG%s at 0x%llx in %s", name,
+                      (unsigned long long)result->crash_address, result->program));
+    observation->crash_signal = (int)result->crash_signal;
+    observation->crash = TAKE(text.data);
+    if (!result->crash_in_program)
+        return NULL;
+    TRY(journal_reader_put_frame(self->reader, self->program.path, result->crash_place, false,
+                                 false, &stack));
+    TRY(journal_reader_put_frame(self->reader, self->program.path, result->crash_place, false, true,
+                                 &key));
+    observation->crash_stack = TAKE(stack.data);
+    observation->crash_key = TAKE(key.data);
+    return NULL;
+}
+
+static struct error *observe(void *data, const char *root, struct observation *observation)
+{
+    struct upsets *self = data;
+    struct wire_view view;
+    TRY(self->has_runtime ? journal_reader_end_session(self->reader, self->session, root,
+                                                       self->no_rules, &view, observation)
+                          : journal_reader_begin(self->reader, root));
+    if (self->is_reference)
+        return take_blocks(self);
+    const struct wire_state_result result = state_file_result(&self->file, &self->program);
+    if (result.injected != 0 && result.activation == WIRE_STATE_ACTIVATED)
+        TRY(add_injection(self, &result, observation));
+    return add_crash(self, &result, observation);
+}
+
+// ---- Texts ----
+
+static struct error *describe(void *data, const char *fault, const struct injection *injection,
+                              struct buffer *text)
+{
+    (void)data;
+    // Of a spec, "register rax flip 3 at main+0x10".
+    if (strncmp(fault, "register ", 9) == 0)
+        fault += 9;
+    int name = (int)strcspn(fault, " ");
+    if (strstr(fault, " flip") != NULL)
+        TRY(buffer_printf(text, "a bit of %.*s is flipped", name, fault));
+    else if (strstr(fault, " zero") != NULL)
+        TRY(buffer_printf(text, "%.*s is 0", name, fault));
+    else if (strstr(fault, " set") != NULL)
+        TRY(buffer_printf(text, "all bits of %.*s are 1", name, fault));
+    else
+        TRY(buffer_printf(text, "%.*s has another value", name, fault));
+    return injection != NULL && injection->symbol != NULL
+               ? buffer_printf(text, " in %s", injection->symbol)
+               : NULL;
+}
+
+static struct error *reproduce(void *data, const char *spec, uint64_t seed, uint64_t timeout_ns,
+                               char **ret_command)
+{
+    const struct upsets *self = data;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    (void)seed;
+    TRY(reproduce_put_place(&text, &self->setup));
+    TRY(buffer_printf(&text, "ordeal run "));
+    if (timeout_ns != 0)
+        TRY(buffer_printf(&text, "--timeout %.3g ", clock_seconds(timeout_ns)));
+    if (self->setup.sandbox != NULL)
+        TRY(buffer_printf(&text, "--sandbox %s ", self->setup.sandbox));
+    TRY(buffer_printf(&text, "--inject "));
+    TRY(shell_put_word(&text, spec));
+    TRY(buffer_printf(&text, " -- "));
+    TRY(reproduce_put_command(&text, &self->setup));
+    *ret_command = TAKE(text.data);
+    return NULL;
+}
+
+const struct injector injector_register = {
+    .name = "register",
+    .summary = "flips bits of registers that an executed instruction reads",
+    .parameters = parameters,
+    .open = open_register,
+    .close = close_upsets,
+    .prepare = prepare,
+    .moved = moved,
+    .begin = begin,
+    .observe = observe,
+    .candidates = upsets_candidates,
+    .describe = describe,
+    .reproduce = reproduce,
+    .reproduces_inside = true,
+};
+
+const struct injector injector_memory = {
+    .name = "memory",
+    .summary = "flips bits of memory that an executed instruction reads",
+    .parameters = parameters,
+    .open = open_memory,
+    .close = close_upsets,
+    .prepare = prepare,
+    .moved = moved,
+    .begin = begin,
+    .observe = observe,
+    .candidates = upsets_candidates,
+    .describe = describe,
+    .reproduce = reproduce,
+    .reproduces_inside = true,
+};

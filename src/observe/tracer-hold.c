@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Waiting for single tasks while all others go on, or stand still. What other stops come meanwhile
+// is kept for the engine.
+#include "base/clock.h"
+#include "base/timeouts.h"
+#include "observe/tracer-internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+// If memory is short, the task stays stopped, and dies with the tracer.
+static void keep(struct tracer *tracer, pid_t tid, int status)
+{
+    struct heard_status *kept = ARRAY_ADD(&tracer->unheard);
+    if (kept != NULL)
+        *kept = (struct heard_status){tid, status};
+}
+
+// A thread that waits for its child of vfork() cannot be stopped now. It executes nothing either:
+// the kernel stops it before it returns to the program.
+static bool wait_shortly(pid_t tid, int *ret_status)
+{
+    uint64_t end_ns = clock_ns() + TRACER_HOLD_WAIT_NS;
+    do {
+        pid_t got = waitpid(tid, ret_status, __WALL | WNOHANG);
+        if (got == tid)
+            return true;
+        if (got < 0 && errno != EINTR)
+            return false;
+        const struct timespec pause = clock_timespec(TRACER_HOLD_PAUSE_NS);
+        nanosleep(&pause, NULL);
+    } while (clock_ns() < end_ns);
+    return false;
+}
+
+static bool is_running(const struct tracer *tracer, const struct task *task)
+{
+    for (size_t i = 0; i < tracer->unheard.count; i++)
+        if (tracer->unheard.items[i].tid == task->shown.tid)
+            return false;
+    return task->state == TASK_RUNS || task->state == TASK_IN_CALL || task->state == TASK_NEW;
+}
+
+void tracer_hold(struct tracer_task *shown)
+{
+    struct tracer *tracer = shown->tracer;
+    for (size_t i = 0; i < tracer->tasks.count; i++) {
+        struct task *task = tracer->tasks.items[i];
+        int status;
+        if (&task->shown == shown || task->shown.pid != shown->pid || !is_running(tracer, task) ||
+            ptrace(PTRACE_INTERRUPT, task->shown.tid, NULL, NULL) < 0 ||
+            !wait_shortly(task->shown.tid, &status))
+            continue;
+        if (task->state != TASK_NEW && WIFSTOPPED(status) &&
+            TRACER_EVENT(status) == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP)
+            task->held = true;
+        else
+            keep(tracer, task->shown.tid, status); // stopped, too, until the engine hears of it
+    }
+}
+
+void tracer_release(struct tracer_task *shown)
+{
+    struct tracer *tracer = shown->tracer;
+    for (size_t i = 0; i < tracer->tasks.count; i++) {
+        struct task *task = tracer->tasks.items[i];
+        if (!task->held || task->shown.pid != shown->pid)
+            continue;
+        task->held = false;
+        tracer_resume(task, 0);
+    }
+}
+
+bool tracer_wait(struct tracer_task *task, int how, int *ret_signal)
+{
+    for (;;) {
+        int status;
+        pid_t got;
+        if (ptrace(how, task->tid, NULL, NULL) < 0)
+            return false;
+        do
+            got = waitpid(task->tid, &status, __WALL);
+        while (got < 0 && errno == EINTR);
+        if (got < 0)
+            return false;
+        bool stopped = WIFSTOPPED(status);
+        // An earlier tracer_hold() may have asked for this stop.
+        if (stopped && TRACER_EVENT(status) == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP)
+            continue;
+        if (stopped && TRACER_EVENT(status) == 0 && WSTOPSIG(status) != (SIGTRAP | 0x80)) {
+            *ret_signal = WSTOPSIG(status);
+            return true;
+        }
+        keep(task->tracer, task->tid, status);
+        return false;
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The inside of the engine, shared by tracer.c and tracer-hold.c.
+#ifndef ORDEAL_OBSERVE_TRACER_INTERNAL_H
+#define ORDEAL_OBSERVE_TRACER_INTERNAL_H
+
+#include "base/array.h"
+#include "base/map.h"
+#include "observe/tracer.h"
+
+#define TRACER_EVENT(status) ((status) >> 16)
+
+enum task_state {
+    TASK_RUNS,
+    TASK_IN_CALL, // of which the end is wanted
+    TASK_WAITS,   // is stopped until `until_ns`
+    TASK_EARLY,   // stopped for the first time, and its maker has not told of it yet
+    TASK_NEW,     // its maker has told of it, and it has not stopped for the first time yet
+};
+
+struct task {
+    struct tracer_task shown;
+    enum task_state state;
+    bool wants_end; // while it waits
+    bool held;      // by tracer_hold()
+    bool changed;   // an argument, which is given back at the end
+    unsigned argument;
+    uint64_t value; // that it had
+    uint64_t until_ns;
+    pid_t parent;
+    struct tracer_call call;
+};
+
+struct heard_status { // of waitpid()
+    pid_t tid;        // 0: the engine has dealt with it
+    int status;
+};
+
+struct tracer {
+    const struct tracer_handlers *handlers;
+    pid_t command;
+    int status;
+    bool executed; // the command's first exec has happened: what counts begins
+    bool command_ended;
+    size_t waiting;
+    ARRAY(struct task *) tasks; // living ones
+    ARRAY(char *) names;
+    struct map pids;
+    ARRAY(struct heard_status) unheard; // stops that came while something else was awaited
+    struct error *error;                // the first one; everything has been killed then
+};
+
+// Resumes a task from a stop that is no group stop.
+void tracer_resume(struct task *task, int signal);
+
+#endif

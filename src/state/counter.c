@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The stub that counts. A jump to it takes five bytes, so it replaces some instructions around the
+// stop address, all of one block: nothing jumps between them. The stub leaves the 128 bytes below
+// the stack pointer alone, which belong to the function, and restores the flags.
+#include "state/program.h"
+
+#include "isa/relocate.h"
+
+#include <string.h>
+
+#define JUMP_SIZE 5
+
+static const unsigned char count_begin[] = {
+    0x48, 0x8d, 0x64, 0x24, 0x80, // lea rsp, [rsp - 128]
+    0x9c,                         // pushfq
+    0xf0, 0x48, 0xff, 0x0d,       // lock dec qword [rip + distance]
+};
+static const unsigned char count_end[] = {
+    0x9d,                                          // popfq
+    0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00 // lea rsp, [rsp + 128]
+};
+
+struct window { // of instructions, by index
+    uint32_t first, end;
+};
+
+static bool append(struct wire_state_counter *counter, const void *bytes, size_t size)
+{
+    if (counter->size + size > sizeof counter->code)
+        return false;
+    memcpy(counter->code + counter->size, bytes, size);
+    counter->size += (uint32_t)size;
+    return true;
+}
+
+static bool append_copy(const struct state_program *program, uint32_t index,
+                        struct wire_state_counter *counter)
+{
+    const struct isa_insn *insn = &program->image->insns.items[index];
+    struct isa_decoder decoder;
+    struct isa_relocated copy;
+    size_t size;
+    const unsigned char *code = state_program_code(program, insn, &size);
+    isa_decoder_init(&decoder);
+    if (code == NULL ||
+        !isa_relocate(&decoder, code, size, flow_address(program->image, insn), &copy))
+        return false;
+    if (copy.displacement != 0) {
+        if (counter->fixup_count == WIRE_STATE_FIXUPS)
+            return false;
+        counter->fixups[counter->fixup_count++] = (struct wire_state_fixup){
+            .at = counter->size + (uint32_t)copy.displacement,
+            .end = counter->size + (uint32_t)copy.size,
+            .target = copy.target,
+        };
+    }
+    return append(counter, copy.bytes, copy.size);
+}
+
+static bool append_jump(struct wire_state_counter *counter, uint64_t target)
+{
+    const unsigned char jump[JUMP_SIZE] = {0xe9};
+    if (counter->fixup_count == WIRE_STATE_FIXUPS)
+        return false;
+    counter->fixups[counter->fixup_count++] = (struct wire_state_fixup){
+        .at = counter->size + 1, .end = counter->size + JUMP_SIZE, .target = target};
+    return append(counter, jump, sizeof jump);
+}
+
+static bool append_count(struct wire_state_counter *counter, uint32_t *ret_branch)
+{
+    const unsigned char distance[4] = {0}, branch[] = {0x74, 0}; // jz
+    if (!append(counter, count_begin, sizeof count_begin))
+        return false;
+    counter->count_at = counter->size;
+    if (!append(counter, distance, sizeof distance))
+        return false;
+    counter->count_end = counter->size;
+    if (!append(counter, branch, sizeof branch))
+        return false;
+    *ret_branch = counter->size;
+    return append(counter, count_end, sizeof count_end);
+}
+
+static bool make(const struct state_program *program, struct window window, uint32_t stop,
+                 struct wire_state_counter *counter)
+{
+    const struct flow_image *image = program->image;
+    const struct isa_insn *last = &image->insns.items[window.end - 1];
+    const unsigned char breakpoint = 0xcc;
+    uint32_t branch = 0;
+    counter->start = flow_address(image, &image->insns.items[window.first]);
+    counter->end = flow_address(image, last) + last->length;
+    for (uint32_t i = window.first; i < window.end; i++) {
+        if (i == stop && !append_count(counter, &branch))
+            return false;
+        if (!append_copy(program, i, counter))
+            return false;
+    }
+    if (!append_jump(counter, counter->end) || counter->size - branch > 127)
+        return false;
+    counter->code[branch - 1] = (unsigned char)(counter->size - branch);
+    if (!append(counter, count_end, sizeof count_end))
+        return false;
+    counter->trap = counter->size;
+    return append(counter, &breakpoint, 1);
+}
+
+static const struct flow_block *block_of(const struct flow_image *image, uint32_t insn)
+{
+    for (size_t i = 0; i < image->blocks.count; i++) {
+        const struct flow_block *block = &image->blocks.items[i];
+        if (insn >= block->first && insn - block->first < block->count)
+            return block;
+    }
+    return NULL;
+}
+
+static uint32_t bytes_of(const struct flow_image *image, struct window window)
+{
+    uint32_t size = 0;
+    for (uint32_t i = window.first; i < window.end; i++)
+        size += image->insns.items[i].length;
+    return size;
+}
+
+void state_program_make_counter(const struct state_program *program, uint32_t insn,
+                                struct wire_state_counter *ret_counter)
+{
+    const struct flow_image *image = program->image;
+    const struct flow_block *block = block_of(image, insn);
+    if (block == NULL)
+        return;
+    uint32_t end = block->first + block->count;
+    // First what follows the stop address, then also what comes before it.
+    for (uint32_t first = insn + 1; first-- > block->first;) {
+        struct window window = {first, insn + 1};
+        while (window.end < end && bytes_of(image, window) < JUMP_SIZE)
+            window.end++;
+        struct wire_state_counter counter = {0};
+        if (bytes_of(image, window) < JUMP_SIZE || !make(program, window, insn, &counter))
+            continue;
+        *ret_counter = counter;
+        return;
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Makes state files, and reads what the tracer wrote there.
+#include "state/file.h"
+
+#include "base/cleanup.h"
+#include "isa/operands.h"
+#include "trial/region-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void state_file_close(struct state_file *file)
+{
+    if (file->map != NULL)
+        munmap(file->map, file->size);
+    if (file->path != NULL)
+        close(file->file);
+    if (file->path != NULL && file->owner == getpid()) {
+        unlink(file->path);
+        rmdir(file->directory);
+    }
+    free(file->path);
+    free(file->directory);
+    *file = (struct state_file){.file = -1};
+}
+
+static struct error *make(struct state_file *file, size_t size)
+{
+    unsigned place = 0;
+    if (file->path != NULL && file->owner == getpid() && file->size == size)
+        return NULL;
+    state_file_close(file);
+    TRY(region_file_make_shared(false, &place, &file->file, &file->path, &file->directory));
+    file->owner = getpid();
+    int code = posix_fallocate(file->file, 0, (off_t)size);
+    if (code != 0)
+        return error_from_errno(code, "no room for %s", file->path);
+    void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file->file, 0);
+    if (map == MAP_FAILED)
+        return error_from_errno(errno, "cannot map %s", file->path);
+    file->map = map;
+    file->size = size;
+    return NULL;
+}
+
+struct error *state_file_write(struct state_file *file, const struct state_program *program,
+                               const struct wire_state_fault *fault,
+                               const struct wire_state_block *blocks, size_t block_count)
+{
+    size_t size = sizeof(struct wire_state) + block_count * sizeof *blocks;
+    TRY(make(file, size));
+    memset(file->map, 0, size);
+    *file->map = (struct wire_state){
+        .magic = WIRE_STATE_MAGIC,
+        .version = WIRE_STATE_VERSION,
+        .size = size,
+        .fingerprint = program->fingerprint,
+        .headers = program->headers,
+        .header_bytes = program->header_bytes,
+        .has_fault = fault != NULL,
+        .block_count = (uint32_t)block_count,
+    };
+    if (fault != NULL)
+        file->map->fault = *fault;
+    if (block_count != 0)
+        memcpy(file->map->blocks, blocks, block_count * sizeof *blocks);
+    return NULL;
+}
+
+// The instruction that ends where the access was noticed.
+static bool reads_and_writes(const struct state_program *program, uint64_t end)
+{
+    struct isa_decoder decoder;
+    struct isa_reads reads;
+    size_t size;
+    isa_decoder_init(&decoder);
+    for (uint64_t length = 1; length <= 15; length++) {
+        uint32_t index = flow_insn_at(program->image, end - length);
+        if (index == FLOW_NONE || program->image->insns.items[index].length != length)
+            continue;
+        const struct isa_insn *insn = &program->image->insns.items[index];
+        const unsigned char *code = state_program_code(program, insn, &size);
+        if (code == NULL || !isa_reads(&decoder, code, size, end - length, &reads))
+            return false;
+        for (size_t i = 0; i < reads.count; i++)
+            if (reads.items[i].kind == ISA_READ_MEMORY && reads.items[i].written)
+                return true;
+        return false;
+    }
+    return false;
+}
+
+struct wire_state_result state_file_result(const struct state_file *file,
+                                           const struct state_program *program)
+{
+    struct wire_state_result result = file->map->result;
+    result.task[sizeof result.task - 1] = result.program[sizeof result.program - 1] = '\0';
+    if (result.activation == WIRE_STATE_OVERWRITTEN && !result.by_kernel &&
+        reads_and_writes(program, result.access))
+        result.activation = WIRE_STATE_ACTIVATED;
+    return result;
+}

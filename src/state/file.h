@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The state file (wire/state.h), as the controller makes and reads it.
+#ifndef ORDEAL_STATE_FILE_H
+#define ORDEAL_STATE_FILE_H
+
+#include "state/program.h"
+
+#include <sys/types.h>
+
+struct state_file {
+    int file;
+    char *path, *directory; // NULL: there is none
+    pid_t owner;            // a forked child must leave its parent's file alone
+    struct wire_state *map;
+    size_t size;
+};
+
+// Makes the file, or uses the one that this process has made before. `fault` may be NULL; `blocks`
+// are those whose first execution is noted, by address.
+_must_check_ struct error *state_file_write(struct state_file *file,
+                                            const struct state_program *program,
+                                            const struct wire_state_fault *fault,
+                                            const struct wire_state_block *blocks,
+                                            size_t block_count);
+void state_file_close(struct state_file *file);
+
+// What came of the fault. A write to memory that also reads it counts as activation.
+struct wire_state_result state_file_result(const struct state_file *file,
+                                           const struct state_program *program);
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Writes a fault as the text that parse.c reads.
+#include "state/fault.h"
+
+#include "base/cleanup.h"
+
+#include <inttypes.h>
+
+static struct error *put_offset(struct buffer *text, int64_t offset)
+{
+    if (offset == 0)
+        return NULL;
+    return buffer_printf(text, "%c0x%" PRIx64, offset < 0 ? '-' : '+',
+                         offset < 0 ? -(uint64_t)offset : (uint64_t)offset);
+}
+
+struct error *state_fault_format_target(const struct state_fault *fault, struct buffer *text)
+{
+    if (!fault->memory)
+        return buffer_printf(text, "%s", fault->reg->name);
+    switch (fault->base) {
+    case WIRE_STATE_ABSOLUTE:
+        TRY(buffer_printf(text, "0x%" PRIx64, (uint64_t)fault->offset));
+        break;
+    case WIRE_STATE_MODULE:
+        TRY(buffer_printf(text, "%s", fault->symbol));
+        TRY(put_offset(text, fault->offset));
+        break;
+    default:
+        TRY(buffer_printf(text, "[%s", fault->reg->name));
+        if (fault->index != NULL)
+            TRY(buffer_printf(text, "+%s*%u", fault->index->name, fault->scale));
+        TRY(put_offset(text, fault->offset));
+        TRY(buffer_printf(text, "]"));
+    }
+    return fault->size != 0 ? buffer_printf(text, ":%u", fault->size) : NULL;
+}
+
+static bool has_bit(const struct state_fault *fault, unsigned bit)
+{
+    return bit < STATE_BITS && (fault->bits[bit / 8] >> bit % 8 & 1) != 0;
+}
+
+static struct error *put_bit(const struct state_fault *fault, unsigned bit, struct buffer *text)
+{
+    bool flags = !fault->memory && fault->reg->class == WIRE_STATE_FLAGS;
+    const char *name = flags ? state_flag_name(bit) : NULL;
+    return name != NULL ? buffer_printf(text, "%s", name) : buffer_printf(text, "%u", bit);
+}
+
+struct error *state_fault_format_change(const struct state_fault *fault, struct buffer *text)
+{
+    static const char *const words[] = {"flip", "zero", "set", "value"};
+    TRY(buffer_printf(text, "%s", words[fault->change]));
+    if (fault->change == STATE_VALUE) {
+        size_t used = WIRE_STATE_BYTES;
+        while (used > 1 && fault->value[used - 1] == 0)
+            used--;
+        TRY(buffer_printf(text, " 0x%x", fault->value[used - 1]));
+        while (--used != 0)
+            TRY(buffer_printf(text, "%02x", fault->value[used - 1]));
+        return NULL;
+    }
+    const char *between = " ";
+    for (unsigned bit = 0; !fault->all && bit < STATE_BITS; bit++) {
+        if (!has_bit(fault, bit))
+            continue;
+        unsigned last = bit;
+        while (has_bit(fault, last + 1))
+            last++;
+        TRY(buffer_printf(text, "%s", between));
+        TRY(put_bit(fault, bit, text));
+        if (last > bit) {
+            TRY(buffer_printf(text, ".."));
+            TRY(put_bit(fault, last, text));
+        }
+        between = ",";
+        bit = last;
+    }
+    return NULL;
+}
+
+struct error *state_fault_format_place(const struct state_fault *fault, struct buffer *text)
+{
+    switch (fault->place) {
+    case STATE_AT_ADDRESS:
+        return buffer_printf(text, "0x%" PRIx64, fault->address);
+    case STATE_AT_LINE:
+        return buffer_printf(text, "%s:%u", fault->name, fault->line);
+    default:
+        TRY(buffer_printf(text, "%s", fault->name));
+        return put_offset(text, (int64_t)fault->address);
+    }
+}
+
+struct error *state_fault_format(const struct state_fault *fault, struct buffer *text)
+{
+    TRY(buffer_printf(text, "%s ", fault->memory ? "memory" : "register"));
+    TRY(state_fault_format_target(fault, text));
+    TRY(buffer_printf(text, " "));
+    TRY(state_fault_format_change(fault, text));
+    TRY(buffer_printf(text, " at "));
+    TRY(state_fault_format_place(fault, text));
+    if (fault->permanent)
+        TRY(buffer_printf(text, " permanent"));
+    if (fault->count != 1)
+        TRY(buffer_printf(text, " when count == %" PRIu64, fault->count));
+    return NULL;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Puts the stub that counts executions into a program that has just been started: the program
+// itself is made to map memory near its code. The stub was made by the controller; only distances
+// are filled in here.
+#include "tracer/state.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+#define PAGE      4096u
+#define STEP      (1u << 20) // between places that are tried
+#define TRIES     64
+#define JUMP_SIZE 5
+
+// mov eax, SYS_mmap; syscall; int3. The number is set by an instruction because the kernel sets eax
+// when it returns from execve().
+static const unsigned char map_code[] = {0xb8, SYS_mmap, 0, 0, 0, 0x0f, 0x05, 0xcc};
+
+static uint64_t map_at(struct tracer_task *task, uint64_t address)
+{
+    struct user_regs_struct saved, registers;
+    unsigned char code[sizeof map_code];
+    int signal = 0;
+    if (ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0 ||
+        tracer_read(task, saved.rip, code, sizeof code) != sizeof code ||
+        !state_write(task, saved.rip, map_code, sizeof map_code))
+        return 0;
+    registers = saved;
+    registers.rdi = address;
+    registers.rsi = 2 * PAGE;
+    registers.rdx = PROT_READ | PROT_WRITE | PROT_EXEC;
+    registers.r10 = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    registers.r8 = (unsigned long long)-1;
+    registers.r9 = 0;
+    bool ran = ptrace(PTRACE_SETREGS, task->tid, NULL, &registers) == 0 &&
+               tracer_wait(task, PTRACE_CONT, &signal) && signal == SIGTRAP &&
+               ptrace(PTRACE_GETREGS, task->tid, NULL, &registers) == 0;
+    saved.orig_rax = (unsigned long long)-1;
+    bool restored = state_write(task, saved.rip, code, sizeof code) &&
+                    ptrace(PTRACE_SETREGS, task->tid, NULL, &saved) == 0;
+    return ran && restored && registers.rax == address ? address : 0;
+}
+
+static void put_distance(unsigned char *code, uint32_t at, uint64_t from, uint64_t to)
+{
+    uint32_t distance = (uint32_t)(to - from);
+    memcpy(code + at, &distance, sizeof distance);
+}
+
+bool state_place_counter(struct state_trial *trial, struct tracer_task *task,
+                         struct state_process *process)
+{
+    const struct wire_state_counter *counter = &trial->file->fault.counter;
+    unsigned char code[WIRE_STATE_STUB], jump[JUMP_SIZE] = {0xe9};
+    uint64_t start = process->bias + counter->start, near = start & ~(uint64_t)(PAGE - 1), stub = 0;
+    for (unsigned i = 1; stub == 0 && i <= TRIES && near > (uint64_t)(i + 1) * STEP; i++)
+        stub = map_at(task, near - (uint64_t)i * STEP);
+    if (stub == 0)
+        return false;
+    memcpy(code, counter->code, sizeof code);
+    for (uint32_t i = 0; i < counter->fixup_count; i++) {
+        const struct wire_state_fixup *fixup = &counter->fixups[i];
+        put_distance(code, fixup->at, stub + fixup->end, process->bias + fixup->target);
+    }
+    put_distance(code, counter->count_at, stub + counter->count_end, stub + PAGE);
+    put_distance(jump, 1, start + JUMP_SIZE, stub);
+    uint64_t count = trial->file->fault.count;
+    if (tracer_read(task, start, trial->saved, JUMP_SIZE) != JUMP_SIZE ||
+        !state_write(task, stub, code, sizeof code) ||
+        !state_write(task, stub + PAGE, &count, sizeof count) ||
+        !state_write(task, start, jump, JUMP_SIZE))
+        return false;
+    process->stub = stub;
+    return true;
+}

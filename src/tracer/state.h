@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A fault in a register or in memory, injected from outside by breakpoints, so that it works for
+// every program. The plan comes from a state file, the result goes there (wire/state.h).
+#ifndef ORDEAL_TRACER_STATE_H
+#define ORDEAL_TRACER_STATE_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "observe/tracer.h"
+#include "wire/state.h"
+
+#include <sys/user.h>
+
+struct state_process {
+    pid_t pid;
+    unsigned tasks;      // that live
+    bool runs_program;   // and the fields below are set
+    uint64_t bias;       // of addresses in memory against link-time addresses
+    uint64_t executions; // of the stop address
+    uint64_t stub;       // its address, or 0
+    bool stopping;       // there is a breakpoint at the stop address
+    bool faulty;         // its memory has the fault
+    int signal;          // the last one that may kill it, and where it happened
+    uint64_t signal_ns, signal_place, signal_address;
+};
+
+// A piece of memory that debug registers watch: 1, 2, 4 or 8 bytes, aligned.
+struct state_unit {
+    uint64_t address;
+    unsigned size;
+};
+#define STATE_UNITS 2 // each takes two of the four debug registers
+
+struct state_trial {
+    struct wire_state *file;
+    ARRAY(struct state_process *) processes;
+    ARRAY(struct tracer_task *) tasks;
+    unsigned char *originals; // the first bytes of blocks
+    unsigned char saved[8];   // bytes at the stop address, or where the counter's jump is
+    struct state_unit units[STATE_UNITS];
+    unsigned unit_count;
+    bool watching;
+    bool injected; // a transient fault; breakpoints that are left do nothing more
+};
+
+_must_check_ struct error *state_open(const char *path, struct state_trial *ret_trial,
+                                      bool *ret_is);
+void state_close(struct state_trial *trial);
+extern const struct tracer_handlers state_handlers;
+
+// Whole machine words are written, so that code that cannot be written to can be changed.
+bool state_write(const struct tracer_task *task, uint64_t address, const void *bytes, size_t size);
+
+// Registers. False: there is no such register, or the kernel refuses the value.
+bool state_change_register(const struct tracer_task *task, const struct wire_state_fault *fault,
+                           unsigned char *before, unsigned char *after);
+uint64_t state_general(const struct user_regs_struct *registers, unsigned number);
+void state_change_bytes(const struct wire_state_fault *fault, const unsigned char *before,
+                        unsigned char *after);
+
+// The stub that counts. False if there is no room for it.
+bool state_place_counter(struct state_trial *trial, struct tracer_task *task,
+                         struct state_process *process);
+
+// Watches the faulty memory at result.address until it is read or overwritten.
+void state_watch(struct state_trial *trial, struct tracer_task *task);
+void state_watch_task(const struct state_trial *trial, struct tracer_task *task);
+// A debug register has stopped the task.
+void state_watch_hit(struct state_trial *trial, struct tracer_task *task);
+// An instruction has caused a signal. It may have read the faulty memory before: the processor
+// does not report accesses of such instructions.
+void state_watch_failed(struct state_trial *trial, struct tracer_task *task, uint64_t place);
+// The task is where a system call begins or ends.
+void state_watch_call(struct state_trial *trial, struct tracer_task *task);
+
+#endif
