@@ -41,6 +41,7 @@ void trace_deinit(struct trace *trace);
 struct trace_options {
     char *const *command;
     char *const *environment;
+    bool real; // clocks, process numbers, random numbers and addresses of the system
 };
 // Runs the command to its end, and that of all it started. `ret_status` as waitpid() gives it.
 _must_check_ struct error *trace_record(const struct trace_options *options,

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/user.h>
 
 #define TRACER_ARGUMENTS 6
 
@@ -60,6 +61,8 @@ struct tracer_handlers {
                            struct tracer_order *order);
     struct error *(*end)(void *data, struct tracer_task *task, const struct tracer_call *call,
                          struct tracer_order *order);
+    // A signal is about to reach the task; `*signal` 0 takes it away.
+    struct error *(*signalled)(void *data, struct tracer_task *task, int *signal);
     // `status` as waitpid() gives it; -1: not known. `task` is gone afterwards.
     void (*ended)(void *data, struct tracer_task *task, int status);
     void *data;
@@ -70,6 +73,7 @@ struct tracer_options {
     char *const *environment;
     const unsigned char *stops; // enum filter_stop by linux_call_index()
     const struct tracer_handlers *handlers;
+    bool repeatable; // addresses are not random, and reading the time stamp counter is SIGSEGV
 };
 
 // Returns when everything that the command started has ended. Signals that ask this process to end
@@ -81,6 +85,12 @@ bool tracer_knows(const struct tracer *tracer, pid_t pid);
 // Calls `each` for one task of every process that lives, until it returns true; then returns true.
 bool tracer_each(const struct tracer *tracer, bool (*each)(void *data, struct tracer_task *task),
                  void *data);
+
+// For `begin` only: the call is made with another argument. Its end gives the program's own back.
+void tracer_set_argument(struct tracer_task *task, unsigned argument, uint64_t value);
+// Of a task that is stopped. False: it is gone.
+bool tracer_get_registers(const struct tracer_task *task, struct user_regs_struct *ret_registers);
+bool tracer_set_registers(const struct tracer_task *task, const struct user_regs_struct *registers);
 
 // Reads memory of a task; the number of bytes that could be read.
 size_t tracer_read(const struct tracer_task *task, uint64_t address, void *bytes, size_t size);
