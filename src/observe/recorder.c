@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "observe/arguments.h"
+#include "observe/code-owner.h"
 #include "observe/filter.h"
 #include "observe/virtual.h"
 
@@ -18,7 +19,8 @@
 
 struct recorder {
     struct trace trace;
-    bool real; // nothing is virtual
+    bool real;           // nothing is virtual
+    const char *foreign; // as in trace_options
     struct process_numbers numbers;
     struct surroundings surroundings;
     bool looked; // at the surroundings
@@ -30,6 +32,7 @@ struct recording {
     bool visible; // the call that it is in
     struct call_start start;
     struct virtual_task virtual;
+    struct code_owners owners;
 };
 
 static bool kind_is_outside(enum descriptor_kind kind)
@@ -159,6 +162,7 @@ static struct error *executes(void *data, struct tracer_task *task)
     struct recorder *recorder = data;
     struct recording *recording = task->data;
     char link[64], path[PATH_MAX];
+    code_owners_deinit(&recording->owners);
     if (!recorder->real)
         virtual_executes(task, &recording->virtual);
     snprintf(link, sizeof link, "/proc/%d/exe", task->tid);
@@ -185,6 +189,10 @@ static struct error *begin(void *data, struct tracer_task *task, const struct tr
 {
     struct recorder *recorder = data;
     struct recording *recording = task->data;
+    recording->visible = false;
+    if (recorder->foreign != NULL &&
+        code_is_of(&recording->owners, task, call->place, recorder->foreign))
+        return NULL;
     recording->visible = is_visible(recorder, task, call);
     if (recording->visible) {
         order->stop_at_end = true;
@@ -256,6 +264,7 @@ static void ended(void *data, struct tracer_task *task, int status)
     error_free(error);
     process_numbers_end(&recorder->numbers, task->tid, recording->virtual.now_ns);
     call_start_deinit(&recording->start);
+    code_owners_deinit(&recording->owners);
     free(recording);
     task->data = NULL;
 }
@@ -270,7 +279,8 @@ static void free_recorder(struct recorder *recorder)
 struct error *trace_record(const struct trace_options *options, struct trace *ret_trace,
                            int *ret_status)
 {
-    _cleanup_(free_recorder) struct recorder recorder = {.real = options->real};
+    _cleanup_(free_recorder) struct recorder recorder = {.real = options->real,
+                                                         .foreign = options->foreign};
     _cleanup_free_ unsigned char *stops = calloc(linux_call_count(), 1);
     if (stops == NULL)
         return error_no_memory();

@@ -493,7 +493,10 @@ static struct error *loop(struct tracer *tracer)
 // Not execvpe(), which runs a shell for files that are no programs.
 static void execute(const struct tracer_options *options)
 {
-    const char *name = options->command[0], *path = getenv("PATH");
+    const char *name = options->command[0], *path = NULL;
+    for (char *const *variable = options->environment; *variable != NULL; variable++)
+        if (strncmp(*variable, "PATH=", 5) == 0)
+            path = *variable + 5;
     char full[PATH_MAX];
     int code = ENOENT;
     if (strchr(name, '/') != NULL || path == NULL) {

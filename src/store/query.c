@@ -109,6 +109,8 @@ static const struct query_template queries[QUERIES] = {
     [EACH_LINES] = SELECT(line_coverage, "WHERE campaign = ?1 ORDER BY file"),
     [ADD_REMARK] = INSERT(remark),
     [ADD_CONSEQUENCE] = INSERT(consequence),
+    [ADD_INVOCATION] = INSERT(invocation),
+    [EACH_INVOCATION] = SELECT(invocation, "WHERE trial = ?1 ORDER BY number"),
     [DELETE_CONSEQUENCES] = {"DELETE FROM consequence WHERE finding = ?1", NULL, NULL},
     [EACH_CONSEQUENCE] = SELECT(consequence, "WHERE finding = ?1 ORDER BY id"),
     [ADD_VARIABLE] = INSERT(variable),
