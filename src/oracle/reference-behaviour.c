@@ -6,6 +6,8 @@
 #include "oracle/reference-model.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_REMARKS   5
@@ -143,12 +145,53 @@ static struct error *describe(const struct trace_difference *difference, struct 
     }
 }
 
+// Bytes that a call has moved; false if it moves none.
+static bool read_size(const struct trace_line *line, uint64_t *ret_size)
+{
+    unsigned long long size;
+    char hash[17];
+    if (line->argument_count < 2 || sscanf(line->arguments[1], "%llu bytes %16s", &size, hash) != 2)
+        return false;
+    *ret_size = size;
+    return true;
+}
+
+// Whether the same calls of one process on one thing only move the same data in other portions, as
+// they do after a call that did a part.
+static bool is_about_portions(const struct trace_differences *differences)
+{
+    uint64_t bytes[2] = {0};
+    size_t calls[2] = {0};
+    const struct trace_line *first = NULL;
+    for (size_t i = 0; i < differences->list.count; i++) {
+        const struct trace_difference *difference = &differences->list.items[i];
+        const struct trace_line *const lines[2] = {difference->old, difference->new};
+        if (difference->process != differences->list.items[0].process ||
+            (lines[0] == NULL && lines[1] == NULL))
+            return false;
+        for (size_t j = 0; j < 2; j++) {
+            uint64_t size;
+            if (lines[j] == NULL)
+                continue;
+            first = first != NULL ? first : lines[j];
+            if (!read_size(lines[j], &size) || strcmp(first->call, lines[j]->call) != 0 ||
+                strcmp(first->arguments[0], lines[j]->arguments[0]) != 0)
+                return false;
+            bytes[j] += size;
+            calls[j]++;
+        }
+    }
+    return bytes[0] == bytes[1] && calls[0] != calls[1];
+}
+
 static struct error *find_deviation(const struct reference *reference, const struct trace *trace,
                                     struct deviation *deviation)
 {
     _cleanup_(trace_differences_deinit) struct trace_differences differences = {0};
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(trace_compare(&reference->runs.items[0].trace, trace, &differences));
+    if (is_about_portions(&differences))
+        return NULL;
     for (size_t i = 0; i < differences.list.count; i++) {
         const struct trace_difference *difference = &differences.list.items[i];
         const struct trace_line *line = difference->old != NULL ? difference->old : difference->new;

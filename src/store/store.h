@@ -255,6 +255,14 @@ _must_check_ struct error *
 store_each_invocation(struct store *store, int64_t trial,
                       struct error *(*row)(void *, const struct store_invocation *), void *data);
 
+// How many of a campaign; those of trials that only confirm something are left out.
+struct store_invocation_counts {
+    uint64_t all, deviating;     // behave differently
+    uint64_t status, time, both; // of these: with the same status, the same time, both
+};
+_must_check_ struct error *store_count_invocations(struct store *store, int64_t campaign,
+                                                   struct store_invocation_counts *ret_counts);
+
 // Whether the trial that shows a finding failed the same way when it was run again.
 enum store_confirmed { STORE_NOT_CONFIRMED, STORE_CONFIRMED, STORE_FLAKY };
 
