@@ -68,9 +68,10 @@ static struct error *if_shared(struct filter *filter)
 // Also the commands that are about processes.
 static struct error *if_locks(struct filter *filter)
 {
-    static const uint32_t commands[] = {
-        F_SETLK,  F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_GETLK,
-        F_SETOWN, F_GETOWN, 12,          13,           14}; // F_GETLK64 .. F_SETLKW64 of i386
+    static const uint32_t commands[] = {F_SETLK,    F_SETLKW,    F_OFD_SETLK, F_OFD_SETLKW,
+                                        F_SETLEASE, F_GETLK,     F_SETOWN,    F_GETOWN,
+                                        12,         F_SETOWN_EX, F_GETOWN_EX, 13,
+                                        14}; // 12, 13, 14: F_GETLK64 .. F_SETLKW64 of i386
     TRY(load(filter, ARGUMENT(1)));
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         TRY(emit(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, commands[i]));

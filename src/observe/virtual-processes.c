@@ -152,7 +152,8 @@ static void begin_wait_info(const struct process_numbers *numbers, struct tracer
 }
 
 static void begin_owners(const struct process_numbers *numbers, struct tracer_task *task,
-                         const struct tracer_call *call, struct tracer_order *order)
+                         struct virtual_task *state, const struct tracer_call *call,
+                         struct tracer_order *order)
 {
     pid_t given = (pid_t)call->arguments[2];
     switch (call->arguments[1]) {
@@ -160,7 +161,11 @@ static void begin_owners(const struct process_numbers *numbers, struct tracer_ta
         if (process_numbers_real(numbers, given) != given)
             tracer_set_argument(task, 2, (uint64_t)(int64_t)process_numbers_real(numbers, given));
         return;
+    case F_SETOWN_EX: // a kind and a number
+        begin_number(numbers, task, state, call->arguments[2] + sizeof(int));
+        return;
     case F_GETOWN:
+    case F_GETOWN_EX:
     case F_GETLK:
     case 12: // F_GETLK64 of i386
         order->stop_at_end = true;
@@ -194,7 +199,7 @@ void virtual_processes_begin(struct process_numbers *numbers, struct tracer_task
         order->stop_at_end |= state->link_to_self;
         return;
     case VIRTUAL_OWNERS:
-        begin_owners(numbers, task, call, order);
+        begin_owners(numbers, task, state, call, order);
         return;
     case VIRTUAL_TERMINAL:
         if (call->arguments[1] == TIOCSPGRP)
@@ -242,6 +247,8 @@ static void show_owners(const struct process_numbers *numbers, const struct trac
     // l_pid stands behind two short and two long words.
     if (call->arguments[1] == F_GETOWN)
         show_result(process_numbers_shown_group(numbers, (pid_t)call->result), call, order);
+    else if (call->arguments[1] == F_GETOWN_EX)
+        show_number(numbers, task, call->arguments[2] + sizeof(int));
     else if (call->arguments[1] == F_GETLK)
         show_number(numbers, task, call->arguments[2] + (call->i386 ? 12 : 24));
     else if (call->arguments[1] == 12 && call->i386)
