@@ -150,6 +150,7 @@ static struct error *put_symptom(const struct finding_options *options, struct b
         [SYMPTOM_LEFT] = {"leaves ", " behind"},
         [SYMPTOM_LESS] = {"leaves out some of its messages", ""},
         [SYMPTOM_DOWN] = {"does not start serving", ""},
+        [SYMPTOM_BEHAVIOUR] = {"behaves differently", ""},
     };
     const char *path = judgement->about != NULL ? short_path(options, judgement->about) : "";
     size_t size = strlen(path), cut = size > NAME_MOST ? size - NAME_MOST : 0;

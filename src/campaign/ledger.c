@@ -173,6 +173,24 @@ static enum store_way way_of(enum trial_way way)
     return ways[way];
 }
 
+static struct error *add_invocation(struct ledger *ledger, int64_t trial,
+                                    const struct engine_result *result)
+{
+    const struct deviation *deviation = &result->judgement.deviation;
+    struct store_invocation row = {
+        .trial = trial,
+        .number = 1, // the command is the target
+        .differing = deviation->count,
+        .same_status = deviation->same_status,
+        .same_time = deviation->same_time,
+        .call = deviation->call,
+        .about = deviation->sentence,
+        .trace = result->trace.data,
+        .trace_size = result->trace.size,
+    };
+    return deviation->known ? store_add_invocation(ledger->store, &row) : NULL;
+}
+
 static struct error *add_trial(struct ledger *ledger, const struct trial_job *job,
                                const struct engine_result *result, int64_t finding,
                                bool confirmation, int64_t *ret_id)
@@ -204,6 +222,7 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
     };
     TRY(store_add_trial(ledger->store, &row));
     *ret_id = row.id;
+    TRY(add_invocation(ledger, row.id, result));
     return add_injections(ledger, row.id, result);
 }
 

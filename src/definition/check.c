@@ -119,6 +119,9 @@ static struct error *check_service(const struct definition *definition)
         return error_new("what is stopped? a server has --ready 'port 8080' (server.ready)");
     if (service->ready == NULL)
         return NULL;
+    if (definition->oracle.behaviour)
+        return error_new("the behaviour of servers cannot be compared: leave out --behaviour "
+                         "(oracle.behaviour)");
     struct error *error = ready_parse(service->ready, &ready);
     if (error != NULL)
         return error_prefix(error, "server.ready");

@@ -37,6 +37,7 @@ struct oracle {
     uint64_t spread_ns;  // least time between the first and the last of them
     uint32_t status;     // exit status that they must have
     bool compare_stdout, compare_stderr, compare_files;
+    bool behaviour;       // compare visible system calls, too
     struct words ignored; // fnmatch patterns of paths
     ARRAY(struct filter) filters;
     struct words command;      // the user's oracle, or empty

@@ -67,6 +67,8 @@ const struct schema_field schema_fields[] = {
      "exit status that the workload is to end with, without faults (0)"},
     {"oracle.compare", SCHEMA_COMPARE, FIELD(oracle), "stdout|stderr|files", 0, 0,
      "what must be as in the reference ([stdout, files])"},
+    {"oracle.behaviour", SCHEMA_BOOL, FIELD(oracle.behaviour), "false|true", 0, 0,
+     "compare every visible system call with the reference, too"},
     {"oracle.ignore", SCHEMA_PATTERNS, FIELD(oracle.ignored), NULL, 0, 0,
      "patterns of paths that are not compared"},
     {"oracle.filters", SCHEMA_FILTERS, FIELD(oracle.filters), NULL, 0, 0,

@@ -42,6 +42,8 @@ static const char *obstacle(const struct definition *definition, const struct in
         return "there are other commands in every trial than the workload";
     if (definition_is_server(definition))
         return "the workload is a server";
+    if (definition->oracle.behaviour)
+        return "behaviour is recorded from the start of the workload";
     return injector->forks->obstacle(self);
 }
 

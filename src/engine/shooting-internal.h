@@ -6,6 +6,7 @@
 #define ORDEAL_ENGINE_SHOOTING_INTERNAL_H
 
 #include "engine/decoder.h"
+#include "engine/observed-workload.h"
 #include "engine/server-life.h"
 #include "engine/shooting.h"
 #include "oracle/sanitizer-report.h"
@@ -62,6 +63,7 @@ struct shot_run {
     int input;
     char *copy;                 // where the sandbox copied the working directory to, or NULL
     struct server_life *server; // if the command is a server
+    struct observed_workload *observed; // if its behaviour is recorded
     const struct shooting_session *session;
     bool looked;          // for files that are absent while it serves
     uint32_t asked, rule; // rounds asked for; the rule of the last one

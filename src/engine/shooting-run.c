@@ -24,6 +24,7 @@ void shot_run_deinit(struct shot_run *shot_run)
     error_free(shot_run->error);
     free(shot_run->copy);
     server_life_free(shot_run->server);
+    observed_workload_free(shot_run->observed);
     debug_list_free(&shot_run->gdb);
     debug_list_free(&shot_run->gdb_environment);
     if (shot_run->input >= 0)
@@ -247,6 +248,8 @@ static void add_step(struct shot_run *shot_run, enum step kind, uint64_t timeout
             step.started = shot_run_server_started;
             step.tick = shot_run_server_tick;
         }
+        if (shot_run->observed != NULL)
+            observed_workload_fill(shot_run->observed, &step);
         if (shot_run->debugged)
             debug_step(shot_run, &step);
         break;
@@ -295,6 +298,19 @@ static struct error *open_input(struct shot_run *shot_run)
     shot_run->input = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     return shot_run->input < 0 ? error_from_errno(errno, "cannot open %s for the workload", path)
                                : NULL;
+}
+
+// With branches, the command is not run from its start; a server has a driver already.
+static struct error *prepare_observation(struct shot_run *shot_run)
+{
+    const struct shooting *shooting = shot_run->shooting;
+    const struct shot *shot = &shot_run->shot;
+    if (!shooting->definition->oracle.behaviour || shot_run->debugged ||
+        shot_run->branches != NULL || shot_run->server != NULL)
+        return NULL;
+    return observed_workload_new(
+        shot->command, shot->use_environment != NULL ? shot->use_environment : shot->environment,
+        shooting->input, &shot_run->observed);
 }
 
 // Moves the steps' results into the run.
@@ -366,6 +382,7 @@ struct error *shot_run_execute(struct shot_run *shot_run, uint64_t timeout_ns)
             &shot_run->gdb, &shot_run->gdb_environment));
     TRY(collect_visible(shot_run));
     TRY(shot_run_prepare_server(shot_run, timeout_ns));
+    TRY(prepare_observation(shot_run));
     add_steps(shot_run, timeout_ns);
     shooting->busy = true;
     struct error *error = sandbox_run(shooting->sandbox, shot_run->steps, shot_run->count,
@@ -377,6 +394,8 @@ struct error *shot_run_execute(struct shot_run *shot_run, uint64_t timeout_ns)
     if (shot_run->error != NULL)
         return TAKE(shot_run->error);
     hand_over(shot_run);
+    if (shot_run->observed != NULL)
+        TRY(observed_workload_take(shot_run->observed, shot_run->run));
     if (shot_run->server != NULL)
         TRY(server_life_conclude(shot_run->server, shot_run->run));
     if (shot_run->server != NULL && shooting->definition->service.long_lived)

@@ -43,6 +43,12 @@ static struct error *put_text(struct buffer *out, const char *text)
     return buffer_append(out, text, size);
 }
 
+static struct error *put_bytes(struct buffer *out, const struct buffer *bytes)
+{
+    TRY(put_u32(out, (uint32_t)bytes->size));
+    return bytes->size != 0 ? buffer_append(out, bytes->data, bytes->size) : NULL;
+}
+
 static struct error *put_places(struct buffer *out, const struct code_places *places)
 {
     size_t count = places->items.count < PLACES ? places->items.count : PLACES;
@@ -159,6 +165,16 @@ static struct error *put_observation(struct buffer *out, const struct observatio
     return NULL;
 }
 
+static struct error *put_deviation(struct buffer *out, const struct deviation *deviation)
+{
+    TRY(put_u32(out, deviation->known));
+    TRY(put_u64(out, deviation->count));
+    TRY(put_u32(out, deviation->same_status));
+    TRY(put_u32(out, deviation->same_time));
+    TRY(put_text(out, deviation->sentence));
+    return put_text(out, deviation->call);
+}
+
 struct error *slot_message_put_result(struct buffer *out, const struct engine_result *result)
 {
     size_t start;
@@ -174,6 +190,8 @@ struct error *slot_message_put_result(struct buffer *out, const struct engine_re
     TRY(put_u32(out, result->judgement.severity));
     TRY(put_u32(out, result->judgement.symptom));
     TRY(put_text(out, result->judgement.about));
+    TRY(put_deviation(out, &result->judgement.deviation));
+    TRY(put_bytes(out, &result->trace));
     TRY(put_u32(out, result->end));
     TRY(put_u32(out, (uint32_t)result->status));
     TRY(put_u32(out, result->changed));
@@ -367,6 +385,25 @@ static void get_observation(struct cursor *cursor, struct observation *observati
     }
 }
 
+static void get_deviation(struct cursor *cursor, struct deviation *deviation)
+{
+    deviation->known = cursor_u32(cursor) != 0;
+    deviation->count = cursor_u64(cursor);
+    deviation->same_status = cursor_u32(cursor) != 0;
+    deviation->same_time = cursor_u32(cursor) != 0;
+    deviation->sentence = get_text(cursor);
+    deviation->call = get_text(cursor);
+}
+
+static void get_bytes(struct cursor *cursor, struct buffer *bytes)
+{
+    uint32_t size = cursor_u32(cursor);
+    const void *data = size != 0 ? cursor_bytes(cursor, size) : NULL;
+    struct error *error = data != NULL ? buffer_append(bytes, data, size) : NULL;
+    cursor->failed |= error != NULL;
+    error_free(error);
+}
+
 static struct error *get_refusal(struct cursor *cursor)
 {
     _cleanup_free_ char *why = get_text(cursor);
@@ -393,6 +430,8 @@ struct error *slot_message_get_result(const void *bytes, size_t size,
     result.judgement.library = get_text(&cursor);
     uint32_t severity = cursor_u32(&cursor), symptom = cursor_u32(&cursor);
     result.judgement.about = get_text(&cursor);
+    get_deviation(&cursor, &result.judgement.deviation);
+    get_bytes(&cursor, &result.trace);
     uint32_t ending = cursor_u32(&cursor);
     result.status = (int)cursor_u32(&cursor);
     result.changed = cursor_u32(&cursor) != 0;

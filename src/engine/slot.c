@@ -10,6 +10,7 @@
 #include "base/secrets.h"
 #include "engine/shooting.h"
 #include "engine/slot-message.h"
+#include "observe/trace.h"
 #include "oracle/judge.h"
 
 #include <errno.h>
@@ -69,11 +70,27 @@ static struct error *end_of(const struct sandbox_stream *stream, char **ret_text
     return *ret_text == NULL ? error_no_memory() : NULL;
 }
 
+// The trace of a run that behaves differently, as far as a message can hold it.
+static struct error *keep_trace(const struct outcome_run *run, struct engine_result *result)
+{
+    _cleanup_(buffer_deinit) struct buffer masked = {0}, packed = {0};
+    if (run->trace == NULL || result->judgement.deviation.count == 0)
+        return NULL;
+    TRY(secrets_put(&masked, run->trace, strlen(run->trace)));
+    TRY(trace_pack(masked.data, masked.size, &packed));
+    if (packed.size > SLOT_MESSAGE_SIZE / 4)
+        return NULL;
+    result->trace = packed;
+    packed = (struct buffer){0};
+    return NULL;
+}
+
 struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
                          struct engine_result *result)
 {
     TRY(shooting_decode(slot->shooting, run, slot->task->reference));
     TRY(judge(slot->task->reference, run, &result->judgement));
+    TRY(keep_trace(run, result));
     result->end = run->workload.end;
     result->status = run->workload.status;
     result->seconds = clock_seconds(run->workload.ns);

@@ -13,9 +13,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 
-#define CHUNK   65536u
-#define VECTORS 1024u // that the kernel takes
+#define CHUNK    65536u
+#define VECTORS  1024u // that the kernel takes
+#define RECENT_S 86400
 
 void call_start_deinit(struct call_start *start)
 {
@@ -61,6 +63,7 @@ static struct error *put_open_flags(uint64_t flags, struct buffer *piece)
     return NULL;
 }
 
+// Times of files that were made shortly before, or by the program itself, differ from run to run.
 static struct error *put_time(int64_t seconds, int64_t nanoseconds, struct buffer *piece)
 {
     const char *separator = piece->size != 0 ? " " : "";
@@ -68,6 +71,9 @@ static struct error *put_time(int64_t seconds, int64_t nanoseconds, struct buffe
         return buffer_printf(piece, "%snow", separator);
     if (nanoseconds == UTIME_OMIT)
         return buffer_printf(piece, "%sunchanged", separator);
+    int64_t now_s = time(NULL);
+    if (seconds > now_s - RECENT_S && seconds <= now_s)
+        return buffer_printf(piece, "%srecent", separator);
     return buffer_printf(piece, "%s%" PRId64 ".%09" PRId64, separator, seconds, nanoseconds);
 }
 

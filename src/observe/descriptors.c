@@ -101,6 +101,11 @@ bool path_is_own(const char *path)
     return strncmp(path, "/proc/", 6) == 0 && strncmp(path, "/proc/sys/", 10) != 0;
 }
 
+bool path_is_random(const char *path)
+{
+    return strcmp(path, "/dev/urandom") == 0 || strcmp(path, "/dev/random") == 0;
+}
+
 static bool ends_with(const char *text, const char *end)
 {
     size_t size = strlen(text), other = strlen(end);

@@ -47,6 +47,8 @@ bool path_of_argument(const struct surroundings *surroundings, const struct trac
 // Whether a file of this path is none that others read: most of /proc, and devices that swallow
 // all.
 bool path_is_own(const char *path);
+// Whether it has other bytes each time it is read.
+bool path_is_random(const char *path);
 
 // Appends an address of a socket; ports that the kernel has chosen are left out.
 _must_check_ struct error *address_put(const void *address, size_t size, struct buffer *text);

@@ -6,15 +6,18 @@
 
 #include "base/cleanup.h"
 #include "observe/linux-calls.h"
+#include "observe/process-numbers.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -62,11 +65,13 @@ static struct error *if_shared(struct filter *filter)
     return answer(filter, SECCOMP_RET_ALLOW);
 }
 
+// Also the commands that are about processes.
 static struct error *if_locks(struct filter *filter)
 {
-    static const uint32_t commands[] = {
-        F_SETLK,    F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW,
-        F_SETLEASE, 13,       14}; // F_SETLK64 and F_SETLKW64 of i386
+    static const uint32_t commands[] = {F_SETLK,    F_SETLKW,    F_OFD_SETLK, F_OFD_SETLKW,
+                                        F_SETLEASE, F_GETLK,     F_SETOWN,    F_GETOWN,
+                                        12,         F_SETOWN_EX, F_GETOWN_EX, 13,
+                                        14}; // 12, 13, 14: F_GETLK64 .. F_SETLKW64 of i386
     TRY(load(filter, ARGUMENT(1)));
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         TRY(emit(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, commands[i]));
@@ -75,11 +80,74 @@ static struct error *if_locks(struct filter *filter)
     return answer(filter, SECCOMP_RET_ALLOW);
 }
 
-static struct error *decide(struct filter *filter, const struct linux_call *call, bool i386,
-                            enum filter_stop stop)
+// Stops if the argument is one of these, or if it is none of them.
+static struct error *if_word(struct filter *filter, uint32_t offset, const uint32_t *words,
+                             size_t count, bool wanted)
 {
-    if (stop == FILTER_STOP)
+    TRY(load(filter, offset));
+    for (size_t i = 0; i < count; i++) {
+        TRY(emit(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, words[i]));
+        TRY(answer(filter, wanted ? SECCOMP_RET_TRACE : SECCOMP_RET_ALLOW));
+    }
+    return answer(filter, wanted ? SECCOMP_RET_ALLOW : SECCOMP_RET_TRACE);
+}
+
+static struct error *if_pointer(struct filter *filter, unsigned argument)
+{
+    static const uint32_t null = 0;
+    TRY(load(filter, ARGUMENT(argument) + 4));
+    TRY(emit(filter, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0));
+    TRY(answer(filter, SECCOMP_RET_TRACE));
+    return if_word(filter, ARGUMENT(argument), &null, 1, false);
+}
+
+static struct error *if_positive(struct filter *filter, unsigned argument)
+{
+    static const uint32_t zero = 0;
+    TRY(load(filter, ARGUMENT(argument)));
+    TRY(emit(filter, BPF_JMP | BPF_JSET | BPF_K, 0, 1, 0x80000000u));
+    TRY(answer(filter, SECCOMP_RET_ALLOW));
+    return if_word(filter, ARGUMENT(argument), &zero, 1, false);
+}
+
+static struct error *if_deadline(struct filter *filter, unsigned argument)
+{
+    static const uint32_t operations[] = {FUTEX_WAIT_BITSET, FUTEX_LOCK_PI, FUTEX_LOCK_PI2,
+                                          FUTEX_WAIT_REQUEUE_PI};
+    size_t count = sizeof operations / sizeof *operations;
+    TRY(load(filter, ARGUMENT(1)));
+    TRY(emit(filter, BPF_ALU | BPF_AND | BPF_K, 0, 0, FUTEX_CMD_MASK));
+    for (size_t i = 0; i < count; i++)
+        TRY(emit(filter, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(count - i), 0, operations[i]));
+    TRY(answer(filter, SECCOMP_RET_ALLOW));
+    return if_pointer(filter, argument);
+}
+
+static struct error *if_argument(struct filter *filter, enum filter_stop stop, unsigned argument)
+{
+    static const uint32_t peer = SO_PEERCRED;
+    switch (stop) {
+    case FILTER_STOP_IF_PROCESS:
+        return if_bits(filter, argument, PROCESS_NUMBER_BIT);
+    case FILTER_STOP_IF_POSITIVE:
+        return if_positive(filter, argument);
+    case FILTER_STOP_IF_POINTER:
+        return if_pointer(filter, argument);
+    case FILTER_STOP_IF_DEADLINE:
+        return if_deadline(filter, argument);
+    case FILTER_STOP_IF_PEER:
+        return if_word(filter, ARGUMENT(argument), &peer, 1, true);
+    default:
         return answer(filter, SECCOMP_RET_TRACE);
+    }
+}
+
+static struct error *decide(struct filter *filter, const struct linux_call *call, bool i386,
+                            unsigned char stops)
+{
+    enum filter_stop stop = (enum filter_stop)(stops & 15);
+    if (stop != FILTER_STOP_IF_VISIBLE)
+        return if_argument(filter, stop, stops >> 4);
     switch (call->visible) {
     case CALL_CREATES:
         if (call->arguments[0] == CALL_ARG_PATH && call->arguments[1] == CALL_ARG_OPEN_FLAGS)
@@ -108,7 +176,7 @@ static struct error *add_calls(struct filter *filter, const unsigned char *stops
             continue;
         TRY(emit(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, (uint32_t)number));
         size_t test = filter->code.count - 1;
-        TRY(decide(filter, call, i386, (enum filter_stop)stops[i]));
+        TRY(decide(filter, call, i386, stops[i]));
         filter->code.items[test].jf = (uint8_t)(filter->code.count - test - 1);
     }
     return answer(filter, SECCOMP_RET_ALLOW);

@@ -18,7 +18,14 @@ enum filter_stop {
     FILTER_PASS,
     FILTER_STOP,
     FILTER_STOP_IF_VISIBLE, // as far as the filter can tell
+    // If an argument is of interest; see FILTER_ABOUT().
+    FILTER_STOP_IF_PROCESS,  // may be a virtual process number
+    FILTER_STOP_IF_POSITIVE, // a number of 32 bits above 0
+    FILTER_STOP_IF_POINTER,  // not NULL
+    FILTER_STOP_IF_DEADLINE, // of a futex: not NULL, and the second argument says: an absolute time
+    FILTER_STOP_IF_PEER,     // asks who is at the other end of a socket
 };
+#define FILTER_ABOUT(stop, argument) ((unsigned char)((stop) | (argument) << 4))
 
 _must_check_ struct error *filter_make(const unsigned char *stops, struct filter *ret_filter);
 void filter_deinit(struct filter *filter);

@@ -7,7 +7,9 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "observe/arguments.h"
+#include "observe/code-owner.h"
 #include "observe/filter.h"
+#include "observe/virtual.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +19,9 @@
 
 struct recorder {
     struct trace trace;
+    bool real;           // nothing is virtual
+    const char *foreign; // as in trace_options
+    struct process_numbers numbers;
     struct surroundings surroundings;
     bool looked; // at the surroundings
 };
@@ -26,6 +31,8 @@ struct recording {
     size_t process;
     bool visible; // the call that it is in
     struct call_start start;
+    struct virtual_task virtual;
+    struct code_owners owners;
 };
 
 static bool kind_is_outside(enum descriptor_kind kind)
@@ -77,14 +84,27 @@ static bool maps_visibly(const struct recorder *recorder, const struct tracer_ta
 }
 
 // A number below 0 is a group, which has the number of its first process.
-static bool reaches_others(const struct tracer_task *task, int64_t number)
+static bool reaches_others(const struct recorder *recorder, const struct tracer_task *task,
+                           int64_t number)
 {
-    pid_t pid = (pid_t)number;
+    pid_t pid = process_numbers_real(&recorder->numbers, (pid_t)number);
     if (pid == -1)
         return true;
     if (pid == 0)
         pid = getpgid(task->pid);
     return !tracer_knows(task->tracer, pid < 0 ? -pid : pid);
+}
+
+// Also notes whether it reads random numbers.
+static bool reads_visibly(const struct recorder *recorder, const struct tracer_task *task,
+                          int number)
+{
+    struct recording *recording = task->data;
+    struct descriptor descriptor;
+    descriptor_describe(&recorder->surroundings, task, number, &descriptor);
+    recording->virtual.random_file = descriptor.kind == DESCRIPTOR_OWN &&
+                                     path_is_random(descriptor.text);
+    return descriptor.kind == DESCRIPTOR_STREAM;
 }
 
 static bool is_visible(const struct recorder *recorder, const struct tracer_task *task,
@@ -106,14 +126,14 @@ static bool is_visible(const struct recorder *recorder, const struct tracer_task
     case CALL_OUTSIDE_THIRD:
         return kind_is_outside(kind_of(recorder, task, arguments[2]));
     case CALL_INCOMING:
-        return kind_of(recorder, task, arguments[0]) == DESCRIPTOR_STREAM;
+        return reads_visibly(recorder, task, (int)arguments[0]);
     case CALL_DEVICE:
         return !ioctl_only_asks((unsigned)arguments[1]) &&
                kind_is_outside(kind_of(recorder, task, arguments[0]));
     case CALL_SHARED:
         return maps_visibly(recorder, task, call);
     case CALL_OTHERS:
-        return reaches_others(task, (int64_t)arguments[0]);
+        return reaches_others(recorder, task, (int64_t)arguments[0]);
     default:
         return false;
     }
@@ -127,9 +147,12 @@ static struct error *started(void *data, struct tracer_task *task)
         return error_no_memory();
     task->data = recording;
     const char *program = "";
-    if (task->maker != NULL) {
-        const struct recording *maker = task->maker->data;
+    struct recording *maker = task->maker != NULL ? task->maker->data : NULL;
+    if (maker != NULL)
         program = recorder->trace.processes.items[maker->process].program;
+    if (!recorder->real) {
+        virtual_task_start(maker != NULL ? &maker->virtual : NULL, &recording->virtual);
+        TRY(process_numbers_add(&recorder->numbers, task->tid, task->name));
     }
     return trace_add_process(&recorder->trace, task->name, program, &recording->process);
 }
@@ -137,8 +160,11 @@ static struct error *started(void *data, struct tracer_task *task)
 static struct error *executes(void *data, struct tracer_task *task)
 {
     struct recorder *recorder = data;
-    const struct recording *recording = task->data;
+    struct recording *recording = task->data;
     char link[64], path[PATH_MAX];
+    code_owners_deinit(&recording->owners);
+    if (!recorder->real)
+        virtual_executes(task, &recording->virtual);
     snprintf(link, sizeof link, "/proc/%d/exe", task->tid);
     ssize_t size = readlink(link, path, sizeof path - 1);
     path[size > 0 ? size : 0] = '\0';
@@ -152,6 +178,9 @@ static struct error *executes(void *data, struct tracer_task *task)
     if (recorder->looked)
         return NULL;
     recorder->looked = true;
+    recorder->numbers.starter = getpid();
+    recorder->numbers.group = getpgid(task->pid);
+    recorder->numbers.session = getsid(task->pid);
     return surroundings_look(task, &recorder->surroundings);
 }
 
@@ -160,12 +189,19 @@ static struct error *begin(void *data, struct tracer_task *task, const struct tr
 {
     struct recorder *recorder = data;
     struct recording *recording = task->data;
-    recording->visible = is_visible(recorder, task, call);
-    if (!recording->visible)
+    recording->visible = false;
+    if (recorder->foreign != NULL &&
+        code_is_of(&recording->owners, task, call->place, recorder->foreign))
         return NULL;
-    order->stop_at_end = true;
-    call_start_deinit(&recording->start);
-    return call_start_take(&recorder->surroundings, task, call, &recording->start);
+    recording->visible = is_visible(recorder, task, call);
+    if (recording->visible) {
+        order->stop_at_end = true;
+        call_start_deinit(&recording->start);
+        TRY(call_start_take(&recorder->surroundings, task, call, &recording->start));
+    }
+    if (!recorder->real)
+        virtual_begin(&recorder->numbers, task, &recording->virtual, call, order);
+    return NULL;
 }
 
 // A connection on its way is no failure. Who is at the other end is known only now.
@@ -192,12 +228,22 @@ static struct error *end(void *data, struct tracer_task *task, const struct trac
 {
     struct recorder *recorder = data;
     struct recording *recording = task->data;
-    (void)order;
+    if (!recorder->real)
+        virtual_end(&recorder->numbers, task, &recording->virtual, call, order);
     if (!recording->visible || !has_succeeded(recorder, task, call))
         return NULL;
     _cleanup_(buffer_deinit) struct buffer line = {0};
     TRY(call_print(task, &recording->start, call->result, &line));
     return add_line(recorder, recording->process, &line);
+}
+
+static struct error *signalled(void *data, struct tracer_task *task, int *signal)
+{
+    struct recorder *recorder = data;
+    struct recording *recording = task->data;
+    if (!recorder->real)
+        virtual_signal(&recorder->numbers, task, &recording->virtual, signal);
+    return NULL;
 }
 
 // Only of processes: that a thread ends is nothing that others learn.
@@ -216,7 +262,9 @@ static void ended(void *data, struct tracer_task *task, int status)
     if (error == NULL && line.size != 0)
         error = add_line(recorder, recording->process, &line);
     error_free(error);
+    process_numbers_end(&recorder->numbers, task->tid, recording->virtual.now_ns);
     call_start_deinit(&recording->start);
+    code_owners_deinit(&recording->owners);
     free(recording);
     task->data = NULL;
 }
@@ -225,28 +273,34 @@ static void free_recorder(struct recorder *recorder)
 {
     trace_deinit(&recorder->trace);
     surroundings_deinit(&recorder->surroundings);
+    process_numbers_deinit(&recorder->numbers);
 }
 
 struct error *trace_record(const struct trace_options *options, struct trace *ret_trace,
                            int *ret_status)
 {
-    _cleanup_(free_recorder) struct recorder recorder = {0};
+    _cleanup_(free_recorder) struct recorder recorder = {.real = options->real,
+                                                         .foreign = options->foreign};
     _cleanup_free_ unsigned char *stops = calloc(linux_call_count(), 1);
     if (stops == NULL)
         return error_no_memory();
     for (size_t i = 0; i < linux_call_count(); i++)
         if (linux_call_at(i)->visible != CALL_NEVER)
             stops[i] = FILTER_STOP_IF_VISIBLE;
+    if (!options->real)
+        virtual_add_stops(stops);
     const struct tracer_handlers handlers = {.started = started,
                                              .executes = executes,
                                              .begin = begin,
                                              .end = end,
+                                             .signalled = signalled,
                                              .ended = ended,
                                              .data = &recorder};
     const struct tracer_options traced = {.command = options->command,
                                           .environment = options->environment,
                                           .stops = stops,
-                                          .handlers = &handlers};
+                                          .handlers = &handlers,
+                                          .repeatable = !options->real};
     TRY(tracer_run(&traced, ret_status));
     trace_sort(&recorder.trace);
     *ret_trace = recorder.trace;

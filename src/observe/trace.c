@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define FIRST_LINE "ordeal trace 1"
-#define FILE_LIMIT (1024u << 20)
 #define BLANKS     "  " // before the line of a call
 
 void trace_deinit(struct trace *trace)
@@ -251,6 +250,6 @@ struct error *trace_parse(const char *name, const char *text, size_t size, struc
 struct error *trace_read(const char *path, struct trace *ret_trace)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(buffer_read_regular(path, FILE_LIMIT, &text));
+    TRY(buffer_read_regular(path, TRACE_MOST_BYTES, &text));
     return trace_parse(path, text.data != NULL ? text.data : "", text.size, ret_trace);
 }

@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TRACE_ARGUMENTS 8
+#define TRACE_ARGUMENTS  8
+#define TRACE_MOST_BYTES (256u << 20) // of a trace file
 
 // How a process ended, in place of a call's name.
 #define TRACE_EXITED "exited" // (STATUS)
@@ -41,6 +42,9 @@ void trace_deinit(struct trace *trace);
 struct trace_options {
     char *const *command;
     char *const *environment;
+    bool real; // clocks, process numbers, random numbers and addresses of the system
+    // File name of a library whose calls are no part of what the program does; or NULL.
+    const char *foreign;
 };
 // Runs the command to its end, and that of all it started. `ret_status` as waitpid() gives it.
 _must_check_ struct error *trace_record(const struct trace_options *options,
@@ -52,6 +56,10 @@ _must_check_ struct error *trace_print(const struct trace *trace, struct buffer 
 _must_check_ struct error *trace_parse(const char *name, const char *text, size_t size,
                                        struct trace *ret_trace);
 _must_check_ struct error *trace_read(const char *path, struct trace *ret_trace);
+
+// For keeping texts of traces.
+_must_check_ struct error *trace_pack(const char *text, size_t size, struct buffer *packed);
+_must_check_ struct error *trace_unpack(const void *packed, size_t size, struct buffer *text);
 
 enum trace_change {
     TRACE_PROCESS_GONE, // only the first trace has it

@@ -20,11 +20,10 @@ enum task_state {
 struct task {
     struct tracer_task shown;
     enum task_state state;
-    bool wants_end; // while it waits
-    bool held;      // by tracer_hold()
-    bool changed;   // an argument, which is given back at the end
-    unsigned argument;
-    uint64_t value; // that it had
+    bool wants_end;   // while it waits
+    bool held;        // by tracer_hold()
+    unsigned changed; // arguments, a bit each, which are given back at the end
+    uint64_t given[TRACER_ARGUMENTS];
     uint64_t until_ns;
     pid_t parent;
     struct tracer_call call;

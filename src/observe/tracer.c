@@ -20,6 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -203,7 +205,7 @@ static void executed(struct tracer *tracer, struct task *task)
         if (thread != NULL) {
             task->state = thread->state;
             task->call = thread->call;
-            task->changed = false;
+            task->changed = 0;
             task->wants_end = thread->wants_end;
             end_task(tracer, thread, 0);
         }
@@ -223,15 +225,40 @@ static unsigned long long *argument_of(struct user_regs_struct *registers, bool 
     return i386 ? old[n] : native[n];
 }
 
-static void change_argument(struct task *task, unsigned argument, uint64_t value)
+bool tracer_get_registers(const struct tracer_task *task, struct user_regs_struct *ret_registers)
 {
+    return ptrace(PTRACE_GETREGS, task->tid, NULL, ret_registers) == 0;
+}
+
+bool tracer_set_registers(const struct tracer_task *task, const struct user_regs_struct *registers)
+{
+    return ptrace(PTRACE_SETREGS, task->tid, NULL, registers) == 0;
+}
+
+void tracer_set_argument(struct tracer_task *shown, unsigned argument, uint64_t value)
+{
+    struct task *task = (struct task *)shown; // its first member
     struct user_regs_struct registers;
-    if (request(PTRACE_GETREGS, task, NULL, &registers) < 0)
+    if (argument >= TRACER_ARGUMENTS || !tracer_get_registers(shown, &registers))
         return;
     unsigned long long *word = argument_of(&registers, task->call.i386, argument);
-    task->value = *word;
+    if ((task->changed & 1u << argument) == 0)
+        task->given[argument] = *word;
+    task->changed |= 1u << argument;
     *word = value;
-    request(PTRACE_SETREGS, task, NULL, &registers);
+    tracer_set_registers(shown, &registers);
+}
+
+static void give_arguments_back(struct task *task)
+{
+    struct user_regs_struct registers;
+    if (task->changed == 0 || !tracer_get_registers(&task->shown, &registers))
+        return;
+    for (unsigned i = 0; i < TRACER_ARGUMENTS; i++)
+        if ((task->changed & 1u << i) != 0)
+            *argument_of(&registers, task->call.i386, i) = task->given[i];
+    task->changed = 0;
+    tracer_set_registers(&task->shown, &registers);
 }
 
 // Without a number the kernel makes no call, and the program gets what is in rax.
@@ -258,12 +285,11 @@ static void carry_out(struct tracer *tracer, struct task *task, const struct tra
         syscall(SYS_tgkill, task->shown.pid, task->shown.tid, order->signal);
     if (order->skip)
         set_result(task, order->result, true);
-    else if (order->change && order->argument < TRACER_ARGUMENTS) {
-        change_argument(task, order->argument, order->value);
-        task->changed = true;
-        task->argument = order->argument;
-    }
-    task->wants_end = (order->stop_at_end || task->changed) && !order->skip;
+    else if (order->change)
+        tracer_set_argument(&task->shown, order->argument, order->value);
+    if (order->skip)
+        give_arguments_back(task);
+    task->wants_end = (order->stop_at_end || task->changed != 0) && !order->skip;
     if (order->delay_ns == 0) {
         begin_now(task);
         return;
@@ -301,7 +327,7 @@ static void begins(struct tracer *tracer, struct task *task)
 {
     struct tracer_order order = {0};
     const struct tracer_handlers *handlers = tracer->handlers;
-    task->changed = false;
+    task->changed = 0;
     if (get_call(task) && tracer->executed && handlers->begin != NULL && tracer->error == NULL)
         fail(tracer, handlers->begin(handlers->data, &task->shown, &task->call, &order));
     carry_out(tracer, task, &order);
@@ -319,13 +345,20 @@ static void ends(struct tracer *tracer, struct task *task)
         task->call.result = info.exit.rval;
         if (handlers->end != NULL && tracer->error == NULL)
             fail(tracer, handlers->end(handlers->data, &task->shown, &task->call, &order));
-        if (task->changed)
-            change_argument(task, task->argument, task->value);
+        give_arguments_back(task);
         if (order.replace)
             set_result(task, order.result, false);
     }
-    task->changed = false;
+    task->changed = 0;
     tracer_resume(task, 0);
+}
+
+static void signalled(struct tracer *tracer, struct task *task, int signal)
+{
+    const struct tracer_handlers *handlers = tracer->handlers;
+    if (handlers->signalled != NULL && task->shown.name != NULL && tracer->error == NULL)
+        fail(tracer, handlers->signalled(handlers->data, &task->shown, &signal));
+    tracer_resume(task, signal);
 }
 
 static bool stops_groups(int signal)
@@ -362,9 +395,7 @@ static void stopped(struct tracer *tracer, struct task *task, int status)
         return;
     default:
         if (signal != (SIGTRAP | 0x80)) {
-            if (tracer->handlers->signalled != NULL)
-                tracer->handlers->signalled(tracer->handlers->data, &task->shown, &signal);
-            tracer_resume(task, signal);
+            signalled(tracer, task, signal);
         } else if (task->shown.every_call && task->state != TASK_IN_CALL) {
             tracer->handlers->at_call(tracer->handlers->data, &task->shown);
             tracer_resume(task, 0);
@@ -453,7 +484,10 @@ static struct error *loop(struct tracer *tracer)
 // Not execvpe(), which runs a shell for files that are no programs.
 static void execute(const struct tracer_options *options)
 {
-    const char *name = options->command[0], *path = getenv("PATH");
+    const char *name = options->command[0], *path = NULL;
+    for (char *const *variable = options->environment; *variable != NULL; variable++)
+        if (strncmp(*variable, "PATH=", 5) == 0)
+            path = *variable + 5;
     char full[PATH_MAX];
     int code = ENOENT;
     if (strchr(name, '/') != NULL || path == NULL) {
@@ -486,6 +520,10 @@ __attribute__((noreturn)) static void child(const struct tracer_options *options
     close(go);
     for (size_t i = 0; i < HANDLED; i++)
         sigaction(handled[i], &actions[i], NULL);
+    if (options->repeatable) {
+        personality(ADDR_NO_RANDOMIZE); // where it is forbidden, addresses stay random
+        prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+    }
     if (options->stops == NULL || filter_install(filter))
         execute(options);
     code = errno;

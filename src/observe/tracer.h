@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/user.h>
 
 #define TRACER_ARGUMENTS 6
 
@@ -63,8 +64,8 @@ struct tracer_handlers {
                          struct tracer_order *order);
     // A task has stopped for the first time and is about to run; not called for the command itself.
     void (*ready)(void *data, struct tracer_task *task);
-    // A signal is about to be delivered; 0 drops it.
-    void (*signalled)(void *data, struct tracer_task *task, int *signal);
+    // A signal is about to reach the task; `*signal` 0 takes it away.
+    struct error *(*signalled)(void *data, struct tracer_task *task, int *signal);
     // A task with `every_call` is where a call begins or ends.
     void (*at_call)(void *data, struct tracer_task *task);
     // `status` as waitpid() gives it; -1: not known. `task` is gone afterwards.
@@ -77,6 +78,7 @@ struct tracer_options {
     char *const *environment;
     const unsigned char *stops; // enum filter_stop by linux_call_index(); NULL: none stops
     const struct tracer_handlers *handlers;
+    bool repeatable; // addresses are not random, and reading the time stamp counter is SIGSEGV
 };
 
 // Returns when everything that the command started has ended. Signals that ask this process to end
@@ -96,6 +98,12 @@ void tracer_release(struct tracer_task *task);
 // PTRACE_SINGLESTEP, with no signal. False if it is gone, or has stopped for something else than a
 // signal; what that is the engine deals with later. For handlers.
 bool tracer_wait(struct tracer_task *task, int how, int *ret_signal);
+
+// For `begin` only: the call is made with another argument. Its end gives the program's own back.
+void tracer_set_argument(struct tracer_task *task, unsigned argument, uint64_t value);
+// Of a task that is stopped. False: it is gone.
+bool tracer_get_registers(const struct tracer_task *task, struct user_regs_struct *ret_registers);
+bool tracer_set_registers(const struct tracer_task *task, const struct user_regs_struct *registers);
 
 // Reads memory of a task; the number of bytes that could be read.
 size_t tracer_read(const struct tracer_task *task, uint64_t address, void *bytes, size_t size);

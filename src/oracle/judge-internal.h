@@ -12,6 +12,7 @@ struct verdict_draft {
     const struct reference *reference;
     const struct outcome_run *run;
     struct difference difference;
+    struct deviation deviation;
     enum verdict verdict; // VERDICTS: not decided yet
     struct buffer reason;
     struct buffer cause;   // the grouping key, without the verdict's name

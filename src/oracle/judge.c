@@ -17,12 +17,14 @@ void judgement_deinit(struct judgement *judgement)
     free(judgement->handled);
     free(judgement->library);
     free(judgement->about);
+    deviation_deinit(&judgement->deviation);
     *judgement = (struct judgement){0};
 }
 
 static void verdict_draft_deinit(struct verdict_draft *draft)
 {
     difference_deinit(&draft->difference);
+    deviation_deinit(&draft->deviation);
     buffer_deinit(&draft->reason);
     buffer_deinit(&draft->cause);
     buffer_deinit(&draft->handled);
@@ -177,7 +179,7 @@ static struct error *ask_valid(struct verdict_draft *draft)
 static struct error *ask_activated(struct verdict_draft *draft)
 {
     if (draft->run->observation.activations != 0)
-        return NULL;
+        return reference_find_deviation(draft->reference, draft->run, &draft->deviation);
     draft->verdict = VERDICT_NOT_ACTIVATED;
     TRY(buffer_printf(&draft->reason, "the fault was never hit; "));
     TRY(outcome_put_end(&draft->reason, &draft->run->workload));
@@ -351,6 +353,24 @@ static struct error *ask_output(struct verdict_draft *draft)
                                                                      : "stderr");
 }
 
+// All outputs are as the reference's, but it did something else to the world.
+static struct error *ask_behaviour(struct verdict_draft *draft)
+{
+    const struct deviation *deviation = &draft->deviation;
+    if (deviation->count == 0)
+        return NULL;
+    draft->verdict = draft->difference.err_more ? VERDICT_WRONG_OUTPUT : VERDICT_SILENT;
+    draft->difference.symptom = SYMPTOM_BEHAVIOUR;
+    TRY(buffer_printf(&draft->reason, "%s; exit status %d as ever",
+                      deviation->sentence != NULL ? deviation->sentence : "it behaves differently",
+                      reference_status(draft->reference)));
+    if (draft->difference.err_more)
+        TRY(verdict_draft_put_stderr(draft));
+    else
+        TRY(buffer_printf(&draft->reason, ", nothing reported"));
+    return verdict_draft_put_cause_site(draft, "behaviour");
+}
+
 static struct error *ask_stderr(struct verdict_draft *draft)
 {
     draft->verdict = draft->difference.err_more ? VERDICT_GRACEFUL : VERDICT_PASS;
@@ -417,6 +437,7 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
         ask_posttest,
         ask_status,
         ask_output,
+        ask_behaviour,
         ask_stderr,
     };
     _cleanup_(verdict_draft_deinit) struct verdict_draft draft = {
@@ -436,6 +457,7 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
     // Names of files, and what a server or the engine said, were not quoted.
     TRY(secrets_mask(&draft.reason.data));
     TRY(secrets_mask(&draft.difference.about));
+    TRY(secrets_mask(&draft.deviation.sentence));
     *ret_judgement = (struct judgement){.verdict = draft.verdict,
                                         .severity = severity_of(draft.verdict, draft.harm),
                                         .reason = TAKE(draft.reason.data),
@@ -443,6 +465,8 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
                                         .handled = TAKE(handled),
                                         .library = TAKE(library),
                                         .symptom = draft.difference.symptom,
+                                        .deviation = draft.deviation,
                                         .about = TAKE(draft.difference.about)};
+    draft.deviation = (struct deviation){0};
     return NULL;
 }

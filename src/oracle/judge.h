@@ -9,9 +9,10 @@
 
 struct judgement {
     enum verdict verdict;
-    char *reason; // one sentence
-    char *cause;  // key for grouping: verdict, what broke and where, without addresses or numbers
-                  // that vary from run to run
+    struct deviation deviation; // of an activated fault
+    char *reason;               // one sentence
+    char *cause; // key for grouping: verdict, what broke and where, without addresses or numbers
+                 // that vary from run to run
     // The cause if the program looks at the result of the failed call: then the call is no part of
     // it, because the same code handles the failures of others. NULL: it makes no difference.
     char *handled;

@@ -40,6 +40,7 @@ void outcome_run_deinit(struct outcome_run *run)
     free(run->service);
     buffer_deinit(&run->absent);
     free(run->trouble);
+    free(run->trace);
     *run = (struct outcome_run){0};
 }
 

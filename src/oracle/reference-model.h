@@ -3,6 +3,7 @@
 #ifndef ORDEAL_ORACLE_REFERENCE_MODEL_H
 #define ORDEAL_ORACLE_REFERENCE_MODEL_H
 
+#include "observe/trace.h"
 #include "oracle/lines.h"
 #include "oracle/reference.h"
 #include "oracle/told.h"
@@ -15,6 +16,17 @@ struct reference_run {
     char *sanitizer, *crash;          // as outcome_run.sanitizer, observation.crash_key
     char *absent;                     // as outcome_run.absent, or NULL
     char *failure;                    // why it cannot serve as a reference, or NULL
+    char *trace_text;                 // as outcome_run.trace
+    double traced_seconds;
+    struct trace trace; // the same, after reference_settle()
+};
+
+// Calls of a process about one thing, which are not the same in all runs. It points into the
+// traces.
+struct varying_call {
+    const char *process;
+    const char *call;  // NULL: all that the process does
+    const char *about; // the first argument, or ""
 };
 
 // What all runs together tell about one path.
@@ -36,6 +48,8 @@ struct reference {
     ARRAY(char *) unsteady;             // directories in which every run leaves other files
     ARRAY(struct store_remark) remarks; // with owned strings
     struct stats_moments seconds;
+    ARRAY(struct varying_call) varying;
+    struct stats_moments traced_seconds;
 };
 
 struct reference_run *reference_run_add(struct reference *reference); // NULL: no memory
@@ -108,6 +122,8 @@ _must_check_ struct error *reference_put_packed(struct buffer *sentence,
 // NULL.
 _must_check_ struct error *reference_remark_add(struct reference *reference, enum remark_kind kind,
                                                 const char *path, struct buffer *sentence);
+// Likewise about visible behaviour, if that is wanted.
+_must_check_ struct error *reference_learn_behaviour(struct reference *reference);
 // Fills in items and unsteady directories, and adds remarks about what varies.
 _must_check_ struct error *reference_learn(struct reference *reference);
 

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Saves reference runs in the store and loads them. Sanitizer reports and crashes of reference
-// runs, and files that a server deletes at its start, are kept as three more artifacts, so that
+// runs, files that a server deletes at its start, and traces are kept as more artifacts, so that
 // they condemn no trial after a resume either.
 #include "base/cleanup.h"
 #include "base/secrets.h"
 #include "base/utf8.h"
 #include "oracle/reference-model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define SANITIZER "<sanitizer>"
 #define CRASH     "<crash>"
 #define ABSENT    "<absent>"
+#define TRACE     "<trace>" // packed
+#define SECONDS   "<trace seconds>"
 
 static struct error *save_text(struct store *store, int64_t reference, const char *path,
                                const char *text)
@@ -25,6 +28,25 @@ static struct error *save_text(struct store *store, int64_t reference, const cha
                                  .content = text,
                                  .content_size = strlen(text)};
     return store_add_artifact(store, reference, &row);
+}
+
+static struct error *save_trace(struct store *store, int64_t reference,
+                                const struct reference_run *run)
+{
+    _cleanup_(buffer_deinit) struct buffer masked = {0}, packed = {0}, seconds = {0};
+    if (run->trace_text == NULL)
+        return NULL;
+    TRY(secrets_put(&masked, run->trace_text, strlen(run->trace_text)));
+    TRY(trace_pack(masked.data, masked.size, &packed));
+    const struct store_artifact row = {.path = TRACE,
+                                       .kind = ARTIFACT_STREAM,
+                                       .mode = ARTIFACT_NO_MODE,
+                                       .size = masked.size,
+                                       .content = packed.data,
+                                       .content_size = packed.size};
+    TRY(store_add_artifact(store, reference, &row));
+    TRY(buffer_printf(&seconds, "%.9f", run->traced_seconds));
+    return save_text(store, reference, SECONDS, seconds.data);
 }
 
 struct error *reference_put_path(struct buffer *text, const char *path)
@@ -97,6 +119,7 @@ static struct error *save_run(struct store *store, int64_t campaign, uint32_t nu
     }
     TRY(save_text(store, row.id, SANITIZER, run->sanitizer));
     TRY(save_text(store, row.id, ABSENT, run->absent));
+    TRY(save_trace(store, row.id, run));
     return save_text(store, row.id, CRASH, run->crash);
 }
 
@@ -143,6 +166,23 @@ static struct error *take_text(const struct store_artifact *row, char **ret_text
     return *ret_text == NULL ? error_no_memory() : secrets_restore(ret_text);
 }
 
+static struct error *take_trace(const struct store_artifact *row, struct reference_run *run)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(trace_unpack(row->content, row->content_size, &text));
+    free(run->trace_text);
+    run->trace_text = TAKE(text.data);
+    return run->trace_text != NULL ? secrets_restore(&run->trace_text) : NULL;
+}
+
+static struct error *take_seconds(const struct store_artifact *row, struct reference_run *run)
+{
+    _cleanup_free_ char *text = NULL;
+    TRY(take_text(row, &text));
+    run->traced_seconds = strtod(text, NULL);
+    return NULL;
+}
+
 static struct error *load_artifact(void *data, const struct store_artifact *row)
 {
     struct reference_run *run = ((struct loading *)data)->run;
@@ -152,6 +192,10 @@ static struct error *load_artifact(void *data, const struct store_artifact *row)
         return take_text(row, &run->crash);
     if (strcmp(row->path, ABSENT) == 0)
         return take_text(row, &run->absent);
+    if (strcmp(row->path, TRACE) == 0)
+        return take_trace(row, run);
+    if (strcmp(row->path, SECONDS) == 0)
+        return take_seconds(row, run);
     struct artifact *artifact = ARRAY_ADD(&run->artifacts);
     if (artifact == NULL)
         return error_no_memory();

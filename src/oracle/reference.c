@@ -37,6 +37,8 @@ void reference_run_deinit(struct reference_run *run)
     free(run->crash);
     free(run->absent);
     free(run->failure);
+    free(run->trace_text);
+    trace_deinit(&run->trace);
 }
 
 void reference_clear(struct reference *reference)
@@ -63,6 +65,7 @@ void reference_free(struct reference *reference)
     ARRAY_DEINIT(&reference->items);
     ARRAY_DEINIT(&reference->remarks);
     ARRAY_DEINIT(&reference->unsteady);
+    ARRAY_DEINIT(&reference->varying);
     lines_filters_free(reference->filters);
     free(reference);
 }
@@ -241,6 +244,8 @@ struct error *reference_add(struct reference *reference, const struct outcome_ru
               reference_by_path);
     TRY(copy_text(run->sanitizer, &kept->sanitizer));
     TRY(copy_text(run->absent.data, &kept->absent));
+    TRY(copy_text(run->trace, &kept->trace_text));
+    kept->traced_seconds = clock_seconds(run->traced_ns);
     TRY(pass_note_on(reference, run->observation.note));
     return copy_text(run->observation.crash_key != NULL ? run->observation.crash_key
                                                         : run->observation.crash,
@@ -371,6 +376,7 @@ struct error *reference_settle(struct reference *reference)
     for (size_t i = 0; i < reference->runs.count; i++)
         stats_add(&reference->seconds, reference->runs.items[i].seconds);
     TRY(warn_of_one(reference));
+    TRY(reference_learn_behaviour(reference));
     return reference_learn(reference);
 }
 

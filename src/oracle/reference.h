@@ -77,11 +77,26 @@ enum symptom {
     SYMPTOM_NOT_DELETED,
     SYMPTOM_CHANGED, // a file that the reference leaves alone
     SYMPTOM_OUTPUT,
-    SYMPTOM_LEFT, // a new file, which the reference does not leave behind
-    SYMPTOM_LESS, // stderr lacks something
-    SYMPTOM_DOWN, // a server that did not come up
+    SYMPTOM_LEFT,      // a new file, which the reference does not leave behind
+    SYMPTOM_LESS,      // stderr lacks something
+    SYMPTOM_DOWN,      // a server that did not come up
+    SYMPTOM_BEHAVIOUR, // only system calls differ
     SYMPTOMS
 };
+
+// How the visible behaviour of a run differs from the reference's, in what does not vary.
+struct deviation {
+    bool known;       // the behaviour was recorded, or the run timed out
+    size_t count;     // of differing calls; 0: it does not deviate
+    bool same_status; // as the reference: by its exit status nobody notices
+    bool same_time;   // within four standard deviations: nor by the time it took
+    char *sentence;   // the first difference: which call, of which process; or NULL
+    char *call;       // the name of that call, "process" for a whole process; or NULL
+};
+_must_check_ struct error *reference_find_deviation(const struct reference *reference,
+                                                    const struct outcome_run *run,
+                                                    struct deviation *ret_deviation);
+void deviation_deinit(struct deviation *deviation);
 
 // How a run differs from the reference in its stable parts.
 struct difference {

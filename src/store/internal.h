@@ -51,6 +51,9 @@ enum query {
     ADD_VARIABLE,
     EACH_VARIABLE,
     ADD_CONSEQUENCE,
+    ADD_INVOCATION,
+    EACH_INVOCATION,
+    COUNT_INVOCATIONS,
     DELETE_CONSEQUENCES,
     EACH_CONSEQUENCE,
     ADD_REMARK,
@@ -157,7 +160,7 @@ struct table {
 };
 extern const struct table table_campaign, table_reference, table_artifact, table_candidate,
     table_trial, table_injection, table_finding, table_recovery, table_line_coverage, table_remark,
-    table_variable, table_consequence;
+    table_variable, table_consequence, table_invocation;
 
 struct store_artifact_row {
     int64_t reference;

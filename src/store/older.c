@@ -19,6 +19,7 @@
 #define VERSION_WITH_DAMAGE       7
 #define VERSION_WITH_PROOFS       9
 #define VERSION_WITH_CONSEQUENCES 10
+#define VERSION_WITH_INVOCATIONS  12
 #define VERSION_WITH_PARTS        11
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
@@ -244,6 +245,9 @@ struct error *older_add_views(struct store *store, int64_t version)
         TRY(store_execute(store, "CREATE TEMP TABLE consequence (id, finding, kind, probable,"
                                  " function, name, argument, number, module, offset, symbol,"
                                  " start, file, line)"));
+    if (version < VERSION_WITH_INVOCATIONS)
+        TRY(store_execute(store, "CREATE TEMP TABLE invocation (id, trial, number, differing,"
+                                 " same_status, same_time, call, about, trace)"));
     if (version < VERSION_WITHOUT_SECRETS)
         TRY(add_variable_view(store));
     return version < VERSION_WITH_FACTS ? add_view(store, "remark", old_remarks) : NULL;

@@ -109,6 +109,14 @@ static const struct query_template queries[QUERIES] = {
     [EACH_LINES] = SELECT(line_coverage, "WHERE campaign = ?1 ORDER BY file"),
     [ADD_REMARK] = INSERT(remark),
     [ADD_CONSEQUENCE] = INSERT(consequence),
+    [ADD_INVOCATION] = INSERT(invocation),
+    [COUNT_INVOCATIONS] =
+        {"SELECT count(*), total(differing > 0), total(differing > 0 AND same_status),"
+         " total(differing > 0 AND same_time), total(differing > 0 AND same_status AND same_time)"
+         " FROM trial JOIN invocation ON invocation.trial = trial.id"
+         " WHERE trial.campaign = ?1 AND trial.confirmation = 0",
+         NULL, NULL},
+    [EACH_INVOCATION] = SELECT(invocation, "WHERE trial = ?1 ORDER BY number"),
     [DELETE_CONSEQUENCES] = {"DELETE FROM consequence WHERE finding = ?1", NULL, NULL},
     [EACH_CONSEQUENCE] = SELECT(consequence, "WHERE finding = ?1 ORDER BY id"),
     [ADD_VARIABLE] = INSERT(variable),

@@ -351,6 +351,22 @@ static const char consequences[] =
 // Findings that another one stands for.
 static const char parts[] = "ALTER TABLE finding ADD COLUMN part_of INTEGER;\n";
 
-const char *const schema_steps[] = {tables, views,      stopped_by, measured,     ways, facts,
-                                    safety, deliberate, proofs,     consequences, parts};
+// How invocations with an activated fault behave.
+static const char invocations[] =
+    "CREATE TABLE invocation (\n"
+    "  id INTEGER PRIMARY KEY,\n"
+    "  trial INTEGER NOT NULL REFERENCES trial ON DELETE CASCADE,\n"
+    "  number INTEGER NOT NULL,\n"    // within the trial, from 1
+    "  differing INTEGER NOT NULL,\n" // calls; 0: it behaves as the reference
+    "  same_status INTEGER NOT NULL CHECK (same_status IN (0, 1)),\n"
+    "  same_time INTEGER NOT NULL CHECK (same_time IN (0, 1)),\n"
+    "  call TEXT,\n"  // the first that differs
+    "  about TEXT,\n" // how it does
+    "  trace BLOB\n"  // packed
+    ");\n"
+    "CREATE INDEX invocation_trial ON invocation (trial);\n";
+
+const char *const schema_steps[] = {tables, views,        stopped_by, measured,
+                                    ways,   facts,        safety,     deliberate,
+                                    proofs, consequences, parts,      invocations};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

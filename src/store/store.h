@@ -238,6 +238,31 @@ _must_check_ struct error *
 store_each_injection(struct store *store, int64_t trial,
                      struct error *(*row)(void *, const struct store_injection *), void *data);
 
+// A start of the target in which the fault was activated, if behaviour was compared.
+struct store_invocation {
+    int64_t id, trial;
+    uint32_t number;             // within the trial, from 1
+    uint64_t differing;          // visible calls that differ from the reference; 0: none
+    bool same_status, same_time; // as the reference
+    const char *call;            // the first one that differs, or NULL
+    const char *about;           // how it does, in words; or NULL
+    const void *trace;           // packed (trace_pack()), of one that differs; or NULL
+    size_t trace_size;
+};
+_must_check_ struct error *store_add_invocation(struct store *store, struct store_invocation *row);
+// Of a trial, by number.
+_must_check_ struct error *
+store_each_invocation(struct store *store, int64_t trial,
+                      struct error *(*row)(void *, const struct store_invocation *), void *data);
+
+// How many of a campaign; those of trials that only confirm something are left out.
+struct store_invocation_counts {
+    uint64_t all, deviating;     // behave differently
+    uint64_t status, time, both; // of these: with the same status, the same time, both
+};
+_must_check_ struct error *store_count_invocations(struct store *store, int64_t campaign,
+                                                   struct store_invocation_counts *ret_counts);
+
 // Whether the trial that shows a finding failed the same way when it was run again.
 enum store_confirmed { STORE_NOT_CONFIRMED, STORE_CONFIRMED, STORE_FLAKY };
 

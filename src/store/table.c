@@ -187,6 +187,22 @@ static const struct column consequence_columns[] = {
 };
 TABLE(consequence);
 
+static const struct column invocation_columns[] = {
+    COLUMN(store_invocation, id, KIND_ID),
+    COLUMN(store_invocation, trial, KIND_INTEGER),
+    COLUMN(store_invocation, number, KIND_NUMBER),
+    COLUMN(store_invocation, differing, KIND_COUNT),
+    COLUMN(store_invocation, same_status, KIND_FLAG),
+    COLUMN(store_invocation, same_time, KIND_FLAG),
+    COLUMN(store_invocation, call, KIND_OPTIONAL_TEXT),
+    COLUMN(store_invocation, about, KIND_OPTIONAL_TEXT),
+    COLUMN(store_invocation, trace, KIND_BYTES),
+};
+TABLE(invocation);
+_Static_assert(offsetof(struct store_invocation, trace_size) ==
+                   offsetof(struct store_invocation, trace) + sizeof(void *),
+               "KIND_BYTES");
+
 static const struct column recovery_columns[] = {
     COLUMN(store_recovery, id, KIND_ID),
     COLUMN(store_recovery, campaign, KIND_INTEGER),

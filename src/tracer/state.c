@@ -503,28 +503,29 @@ static bool trapped(struct state_trial *trial, struct tracer_task *task, const s
     return at_block(trial, task, address);
 }
 
-static void signalled(void *data, struct tracer_task *task, int *signal)
+static struct error *signalled(void *data, struct tracer_task *task, int *signal)
 {
     struct state_trial *trial = data;
     struct state_process *process = task->data;
     siginfo_t info;
     if (process == NULL || ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &info) < 0)
-        return;
+        return NULL;
     int next = 0;
     if (*signal == SIGTRAP && trapped(trial, task, &info, &next)) {
         *signal = next;
         if (next == 0 || ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &info) < 0)
-            return;
+            return NULL;
     }
     struct user_regs_struct registers;
     process->signal = *signal;
     process->signal_ns = clock_ns();
     process->signal_address = is_synchronous(*signal) ? (uint64_t)(uintptr_t)info.si_addr : 0;
     if (ptrace(PTRACE_GETREGS, task->tid, NULL, &registers) < 0)
-        return;
+        return NULL;
     process->signal_place = registers.rip;
     if (is_synchronous(*signal))
         state_watch_failed(trial, task, registers.rip);
+    return NULL;
 }
 
 static void at_call(void *data, struct tracer_task *task)

@@ -31,6 +31,7 @@ static const struct campaign_row rows[] = {
     {.shared = "repeat"},
     {.shared = "references", .help = "fault-free runs before the first trial (5)"},
     {.shared = "expect-status"},
+    {.shared = "behaviour"},
     {.shared = "compare"},
     {.shared = "ignore"},
     {.shared = "filter"},

@@ -14,6 +14,7 @@ static const struct campaign_row rows[] = {
     {.of_injectors = true},
     {.shared = "references", .help = "fault-free runs before the first trial (3)"},
     {.shared = "expect-status"},
+    {.shared = "behaviour"},
     {.shared = "ignore"},
     {.shared = "filter"},
     {.shared = "timeout"},

@@ -12,13 +12,16 @@
 
 struct settings {
     const char *output;
-    bool json, diff;
+    bool json, diff, real;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
 static const struct option options[] = {
     {"output", 'o', OPTION_FILE, "FILE", "write the trace to this file instead of stderr",
      FIELD(output)},
+    {"real", 0, OPTION_FLAG, NULL,
+     "let the command see the system's clocks, process numbers, random numbers and addresses",
+     FIELD(real)},
     {"json", 0, OPTION_FLAG, NULL, "write JSON lines", FIELD(json)},
     {"diff", 'd', OPTION_FLAG, NULL,
      "do not run anything: say how two trace files differ; exit status 1 if they do", FIELD(diff)},
@@ -51,7 +54,8 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     TRY(output_open(settings->output, STDERR_FILENO, &output));
     _cleanup_(trace_deinit) struct trace trace = {0};
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    const struct trace_options wanted = {.command = operands, .environment = environ};
+    const struct trace_options wanted = {
+        .command = operands, .environment = environ, .real = settings->real};
     int status;
     TRY(trace_record(&wanted, &trace, &status));
     TRY(settings->json ? report_trace_json(&trace, &text) : trace_print(&trace, &text));

@@ -4,6 +4,7 @@
 #include "report/campaign/json.h"
 #include "store/severity.h"
 
+#include "report/campaign/behaviour.h"
 #include "report/campaign/coverage.h"
 
 #include "base/cleanup.h"
@@ -269,6 +270,7 @@ static struct error *put_page(struct campaign_facts *facts, const struct report_
         TRY(campaign_json_end(&builder, line, sink));
     }
     TRY(coverage_put_json(facts, sink));
+    TRY(behaviour_put_json(facts, sink));
     TRY(campaign_json_trials(facts, sink));
     return report_sink_flush(sink, 1);
 }

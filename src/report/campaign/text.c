@@ -2,6 +2,7 @@
 // The terminal report of a campaign: what was done, verdicts, findings, groups, and what limits the
 // claims.
 #include "report/text.h"
+#include "report/campaign/behaviour.h"
 #include "report/campaign/coverage.h"
 #include "report/campaign/terminal.h"
 #include "store/severity.h"
@@ -420,6 +421,7 @@ static struct error *put_page(struct page *page, const struct report_subject *su
     TRY(put_verdicts(page));
     TRY(put_findings(page));
     TRY(put_groups(page));
+    TRY(behaviour_put_text(&page->terminal, &page->facts));
     TRY(coverage_put_text(&page->terminal, &page->facts, page->options->all));
     return put_limits(page);
 }

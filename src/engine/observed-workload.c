@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Orders and result travel in a memory file without a name, which the workload cannot find. What
+// comes back was written by a process that ran beside the target, so it is read as foreign bytes.
+#include "engine/observed-workload.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/cursor.h"
+#include "base/file.h"
+#include "observe/trace.h"
+#include "sandbox/message.h"
+#include "wire/region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOT_TRACED 125 // exit status
+
+struct observed_head {
+    uint64_t orders; // bytes behind this
+    uint64_t trace;  // bytes behind the orders
+    uint64_t ns;     // that the command took
+    uint64_t done;
+};
+
+struct observed_workload {
+    int shared;
+    char *const *command;
+};
+
+static struct error *write_at(int file, const void *bytes, size_t size, off_t at)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t now = pwrite(file, (const char *)bytes + done, size - done, at + (off_t)done);
+        if (now < 0 && errno != EINTR)
+            return error_from_errno(errno, "cannot write what was observed");
+        done += now > 0 ? (size_t)now : 0;
+    }
+    return NULL;
+}
+
+static struct error *read_at(int file, void *bytes, size_t size, off_t at)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t now = pread(file, (char *)bytes + done, size - done, at + (off_t)done);
+        if (now == 0 || (now < 0 && errno != EINTR))
+            return error_new("what was observed is incomplete");
+        done += now > 0 ? (size_t)now : 0;
+    }
+    return NULL;
+}
+
+struct error *observed_workload_new(char *const *command, char *const *environment,
+                                    const char *input, struct observed_workload **ret_workload)
+{
+    _cleanup_(buffer_deinit) struct buffer orders = {0};
+    TRY(message_add_list(&orders, command));
+    TRY(message_add_list(&orders, environment));
+    TRY(message_add_text(&orders, input != NULL ? input : ""));
+    _cleanup_close_ int shared = memfd_create("workload", MFD_CLOEXEC);
+    if (shared < 0)
+        return error_from_errno(errno, "cannot make memory for what is observed");
+    const struct observed_head head = {.orders = orders.size};
+    TRY(write_at(shared, &head, sizeof head, 0));
+    TRY(write_at(shared, orders.data, orders.size, sizeof head));
+    struct observed_workload *workload = calloc(1, sizeof *workload);
+    if (workload == NULL)
+        return error_no_memory();
+    workload->shared = shared;
+    shared = -1;
+    workload->command = command;
+    *ret_workload = workload;
+    return NULL;
+}
+
+void observed_workload_free(struct observed_workload *workload)
+{
+    if (workload == NULL)
+        return;
+    close(workload->shared);
+    free(workload);
+}
+
+static struct error *open_input(const char *path)
+{
+    if (path[0] == '\0')
+        return NULL;
+    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (file < 0 || dup2(file, STDIN_FILENO) < 0)
+        return error_from_errno(errno, "cannot open %s for the workload", path);
+    return NULL;
+}
+
+static struct error *record(int shared, int *ret_status)
+{
+    struct observed_head head;
+    _cleanup_(trace_deinit) struct trace trace = {0};
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    fcntl(shared, F_SETFD, FD_CLOEXEC);
+    TRY(read_at(shared, &head, sizeof head, 0));
+    _cleanup_free_ char *orders = malloc(head.orders);
+    if (orders == NULL)
+        return error_no_memory();
+    TRY(read_at(shared, orders, head.orders, sizeof head));
+    struct cursor cursor = {.data = (const unsigned char *)orders, .size = head.orders};
+    _cleanup_free_ char **command = NULL, **environment = NULL;
+    TRY(message_list(&cursor, &command));
+    TRY(message_list(&cursor, &environment));
+    const char *input = message_text(&cursor);
+    TRY(open_input(input != NULL ? input : ""));
+    const struct trace_options options = {
+        .command = command, .environment = environment, .foreign = WIRE_RUNTIME_NAME};
+    // A process that has entered a user namespace may not be traced, nor may a copy of it.
+    prctl(PR_SET_DUMPABLE, 1);
+    uint64_t start_ns = clock_ns();
+    TRY(trace_record(&options, &trace, ret_status));
+    head.ns = clock_ns() - start_ns;
+    TRY(trace_print(&trace, &text));
+    head.trace = text.size;
+    TRY(write_at(shared, text.data, text.size, (off_t)(sizeof head + head.orders)));
+    head.done = 1;
+    return write_at(shared, &head, sizeof head, 0);
+}
+
+// Ends as the command did. The core file, if there is one, is the command's.
+static int end_like(int status)
+{
+    if (!WIFSIGNALED(status))
+        return WEXITSTATUS(status);
+    const struct rlimit none = {0, 0};
+    sigset_t all;
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0);
+    signal(WTERMSIG(status), SIG_DFL);
+    sigemptyset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    raise(WTERMSIG(status));
+    return 128 + WTERMSIG(status);
+}
+
+static int observe_inside(int shared)
+{
+    int status = 0;
+    _cleanup_error_ struct error *error = record(shared, &status);
+    if (error == NULL)
+        return end_like(status);
+    dprintf(STDERR_FILENO, "ordeal: %s\n", error_message(error));
+    return NOT_TRACED;
+}
+
+void observed_workload_fill(const struct observed_workload *workload, struct sandbox_step *step)
+{
+    step->command = workload->command; // its name in messages
+    step->inside = observe_inside;
+    step->shared = workload->shared;
+    step->input = -1;
+}
+
+struct error *observed_workload_take(const struct observed_workload *workload,
+                                     struct outcome_run *run)
+{
+    struct observed_head head;
+    struct stat facts;
+    TRY(read_at(workload->shared, &head, sizeof head, 0));
+    if (head.done == 0 || head.trace > TRACE_MOST_BYTES || fstat(workload->shared, &facts) < 0 ||
+        (uint64_t)facts.st_size < sizeof head + head.orders + head.trace)
+        return NULL;
+    _cleanup_free_ char *text = malloc(head.trace + 1);
+    if (text == NULL)
+        return error_no_memory();
+    TRY(read_at(workload->shared, text, head.trace, (off_t)(sizeof head + head.orders)));
+    text[head.trace] = '\0';
+    run->trace = TAKE(text);
+    run->traced_ns = head.ns;
+    return NULL;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A workload whose visible behaviour is recorded: in place of its command the sandbox runs a
+// function of Ordeal that traces it (observe/trace.h), in the same sandbox.
+#ifndef ORDEAL_ENGINE_OBSERVED_WORKLOAD_H
+#define ORDEAL_ENGINE_OBSERVED_WORKLOAD_H
+
+#include "base/error.h"
+#include "oracle/outcome.h"
+#include "sandbox/sandbox.h"
+
+struct observed_workload;
+
+// The lists are only read here. `input` is a path for stdin, or NULL.
+_must_check_ struct error *observed_workload_new(char *const *command, char *const *environment,
+                                                 const char *input,
+                                                 struct observed_workload **ret_workload);
+void observed_workload_free(struct observed_workload *workload);
+
+// Makes the step run it.
+void observed_workload_fill(const struct observed_workload *workload, struct sandbox_step *step);
+// After the run: moves what was recorded into it. There is nothing if the workload timed out.
+_must_check_ struct error *observed_workload_take(const struct observed_workload *workload,
+                                                  struct outcome_run *run);
+
+#endif
