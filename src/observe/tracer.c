@@ -361,6 +361,15 @@ static bool stops_groups(int signal)
     return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
+static void signalled(struct tracer *tracer, struct task *task)
+{
+    const struct tracer_handlers *handlers = tracer->handlers;
+    siginfo_t info;
+    if (handlers->signalled != NULL && tracer->executed && task->shown.name != NULL &&
+        request(PTRACE_GETSIGINFO, task, NULL, &info) == 0)
+        handlers->signalled(handlers->data, &task->shown, &info);
+}
+
 static void stopped(struct tracer *tracer, struct task *task, int status)
 {
     int signal = WSTOPSIG(status);
@@ -387,10 +396,12 @@ static void stopped(struct tracer *tracer, struct task *task, int status)
             resume(task, 0);
         return;
     default:
-        if (signal == (SIGTRAP | 0x80))
+        if (signal == (SIGTRAP | 0x80)) {
             ends(tracer, task);
-        else
-            resume(task, signal);
+            return;
+        }
+        signalled(tracer, task);
+        resume(task, signal);
     }
 }
 
@@ -588,6 +599,11 @@ struct error *tracer_run(const struct tracer_options *options, int *ret_status)
     if (error == NULL)
         *ret_status = tracer.status;
     return error;
+}
+
+bool tracer_registers(const struct tracer_task *task, struct user_regs_struct *ret_registers)
+{
+    return ptrace(PTRACE_GETREGS, task->tid, NULL, ret_registers) == 0;
 }
 
 bool tracer_knows(const struct tracer *tracer, pid_t pid)

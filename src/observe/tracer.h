@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "observe/linux-calls.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -60,6 +61,8 @@ struct tracer_handlers {
                            struct tracer_order *order);
     struct error *(*end)(void *data, struct tracer_task *task, const struct tracer_call *call,
                          struct tracer_order *order);
+    // A signal is about to be delivered; `task` is stopped.
+    void (*signalled)(void *data, struct tracer_task *task, const siginfo_t *info);
     // `status` as waitpid() gives it; -1: not known. `task` is gone afterwards.
     void (*ended)(void *data, struct tracer_task *task, int status);
     void *data;
@@ -81,6 +84,10 @@ bool tracer_knows(const struct tracer *tracer, pid_t pid);
 // Calls `each` for one task of every process that lives, until it returns true; then returns true.
 bool tracer_each(const struct tracer *tracer, bool (*each)(void *data, struct tracer_task *task),
                  void *data);
+
+// The registers of a task that has stopped. False: it is gone.
+struct user_regs_struct;
+bool tracer_registers(const struct tracer_task *task, struct user_regs_struct *ret_registers);
 
 // Reads memory of a task; the number of bytes that could be read.
 size_t tracer_read(const struct tracer_task *task, uint64_t address, void *bytes, size_t size);

@@ -7,7 +7,7 @@
 #include "engine/shooting.h"
 #include "injector/injector.h"
 #include "injectors/library/internal.h"
-#include "injectors/library/spec.h"
+#include "injector/spec.h"
 #include "oracle/outcome.h"
 
 #include <limits.h>

@@ -116,14 +116,33 @@ static struct error *apply_words(const struct campaign_arguments *words,
     return words->command != NULL ? set_command(definition, words->command) : NULL;
 }
 
-// Uses the first injector that is made for `ordeal test`.
-static struct error *use_test_injector(struct definition *definition)
+// Uses the first injector that is made for `ordeal test` and serves the command; the first one if
+// none does. *ret_instead says why it is not the first; the caller frees it.
+static struct error *use_test_injector(struct definition *definition, char *const *command,
+                                       char **ret_instead)
 {
-    size_t i = 0;
-    while (injectors[i] != NULL && injectors[i]->test_settings == NULL)
-        i++;
-    if (injectors[i] == NULL)
+    size_t first = 0, i;
+    _cleanup_free_ char *why = NULL;
+    while (injectors[first] != NULL && injectors[first]->test_settings == NULL)
+        first++;
+    if (injectors[first] == NULL)
         return NULL; // definition_check() reports that it is missing
+    for (i = first; injectors[i] != NULL; i++) {
+        char *unfit = injectors[i]->test_settings == NULL ? NULL
+                      : injectors[i]->unfit != NULL && command != NULL
+                          ? injectors[i]->unfit(command[0])
+                          : NULL;
+        if (injectors[i]->test_settings != NULL && unfit == NULL)
+            break;
+        if (why == NULL)
+            why = unfit;
+        else
+            free(unfit);
+    }
+    if (injectors[i] == NULL)
+        i = first;
+    else
+        *ret_instead = TAKE(why);
     TRY(definition_set(definition, "injector", injectors[i]->name));
     const struct injector_setting *setting = injectors[i]->test_settings;
     for (; setting->parameter != NULL; setting++)

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "injectors/library/first-run.h"
 #include "injectors/library/internal.h"
-#include "injectors/library/spec.h"
+#include "injector/spec.h"
 #include "isa/need.h"
 #include "store/spec.h"
 #include "trial/debug.h"
@@ -221,7 +221,7 @@ static struct error *prepare(void *self, struct shot *shot)
         .record_calls = library->is_reference || library->following != NULL || library->observing,
         .record_inside = library->observing && library->following == NULL,
         .record_stacks = library->is_reference &&
-                         (library->plan.at == LIBRARY_STACK || library_tells_stacks(library)),
+                         (library->plan.at == CALL_AT_STACK || library_tells_stacks(library)),
         .coverage = library->covered != NULL ? &library->covered->file : NULL,
     };
     TRY(runtime_session_prepare(library->session, &options));
@@ -337,7 +337,7 @@ static struct error *candidates(void *self, candidate_add *add, void *data)
 {
     struct library *library = self;
     if (!library->automatic)
-        return library_candidates(&library->plan, add, data);
+        return call_candidates(&library->plan, add, data);
     const struct choice_options options = library_choice_options(library);
     TRY(library_analyse(library));
     TRY(choice_candidates(&library->plan, &library->stacks, &library->kinds, &library->analysis,
@@ -371,7 +371,7 @@ static struct error *remarks(void *self, remark_add *add, void *data)
 static struct error *next(void *self, const struct candidate *last, struct candidate *ret_next)
 {
     const struct library *library = self;
-    return library_next(&library->plan, last, ret_next);
+    return call_candidates_next(&library->plan, last, ret_next);
 }
 
 static struct error *debug_command(void *self, const struct shot *shot, const char *input,

@@ -5,8 +5,8 @@
 #include "base/cleanup.h"
 #include "injectors/library/internal.h"
 #include "injectors/library/proven.h"
-#include "injectors/library/realism.h"
-#include "injectors/library/spec.h"
+#include "injector/realism.h"
+#include "injector/spec.h"
 #include "store/spec.h"
 
 #include <limits.h>

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "injectors/library/analysis.h"
 #include "injectors/library/first-run.h"
-#include "injectors/library/realism.h"
+#include "injector/realism.h"
 #include "scenario/tables.h"
 #include "wire/region.h"
 
