@@ -9,6 +9,7 @@
 #include "isa/need.h"
 #include "store/spec.h"
 #include "trial/debug.h"
+#include "trial/program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -397,12 +398,24 @@ static const struct injector_learning learning = {
     .join = join,
 };
 
+// Go programs call the kernel themselves, also where they can be intercepted.
+static char *unfit(const char *command)
+{
+    char *why = program_obstacle(command);
+    if (why == NULL && program_is_go(command))
+        why = strdup("it is a Go program, which calls the kernel without any library");
+    if (why != NULL && !program_can_be_traced(command))
+        free(TAKE(why)); // nobody serves it, and this injector says why
+    return why;
+}
+
 const struct injector injector_library = {
     .name = "library",
     .summary = "makes calls of library functions fail",
     .parameters = parameters,
     .options = command_line,
     .test_settings = test_settings,
+    .unfit = unfit,
     .check = library_check_value,
     .open = open_library,
     .close = close_library,

@@ -64,7 +64,7 @@ static bool is_wanted(const struct system_calls *self, const struct recording *r
 {
     const struct parameters *parameters = self->setup.parameters;
     const char *module = file_base_name(recording->sites.items[call->site].module);
-    const struct words *only = parameters_words(parameters, "calls");
+    const struct words *only = parameters_words(parameters, "functions");
     const struct words *modules = parameters_words(parameters, "modules");
     const struct words *excluded = parameters_words(parameters, "exclude");
     return (only == NULL || names(only, call->function)) &&

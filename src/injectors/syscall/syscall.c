@@ -27,7 +27,7 @@ static const struct injector_parameter parameters[] = {
      "(occurrence)",
      false, false},
     {"mode", "transient|persistent", "fail once, or from then on (transient)", false, false},
-    {"calls", "GLOB...", "of automatic faults: of these calls only", false, true},
+    {"functions", "GLOB...", "of automatic faults: of these calls only", false, true},
     {"modules", "GLOB...", "likewise: in calls by these programs and libraries only", false, true},
     {"exclude", "GLOB...", "likewise: none of these calls, programs and libraries", false, true},
     {"errors", "realistic|all", "likewise: those that happen, or rare ones, too (realistic)", false,
@@ -40,6 +40,11 @@ static const struct injector_option command_line[] = {
      .parameter = "faults",
      .argument = "SPEC",
      .help = "a fault of system calls: CALL=-1/ERRNO, or auto; may be given again"},
+    {.name = "syscalls",
+     .test = true,
+     .parameter = "faults",
+     .value = AUTOMATIC,
+     .help = "make system calls fail, also of programs whose library calls can be"},
     {0},
 };
 
@@ -124,7 +129,7 @@ static struct error *add_faults(struct system_calls *self)
 // Some parameters go only with named faults, others only with automatic ones.
 static struct error *check_together(const struct system_calls *self)
 {
-    static const char *const choosing[] = {"calls", "modules", "exclude", "errors", NULL};
+    static const char *const choosing[] = {"functions", "modules", "exclude", "errors", NULL};
     static const char *const given[] = {"at", "mode", NULL};
     const char *const *wrong = self->automatic ? given : choosing;
     for (; *wrong != NULL; wrong++)
