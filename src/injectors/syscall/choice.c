@@ -213,6 +213,22 @@ static void number_turns(struct choosing *choosing)
     qsort(items, choosing->items.count, sizeof *items, order);
 }
 
+// A candidate on its way to the campaign: reports group by the series. What the caller does with
+// the result is not looked at here.
+struct staged {
+    candidate_add *add;
+    void *data;
+    const char *series;
+};
+
+static struct error *add_staged(void *data, struct candidate *candidate)
+{
+    const struct staged *staged = data;
+    free(candidate->series);
+    candidate->series = strdup(staged->series);
+    return candidate->series != NULL ? staged->add(staged->data, candidate) : error_no_memory();
+}
+
 static struct error *emit(struct choosing *choosing, candidate_add *add, void *data)
 {
     struct call_plan *plan = &choosing->self->plan;
@@ -225,8 +241,10 @@ static struct error *emit(struct choosing *choosing, candidate_add *add, void *d
                                                 .action = chosen->action,
                                                 .condition = chosen->condition};
         plan->persistent = chosen->lasting;
-        TRY(call_candidates_one(plan, &rule, chosen->recording, chosen->call, chosen->at, add,
-                                data));
+        struct staged staged = {
+            add, data, chosen->at == CALL_AT_SITE ? "unknown" : CANDIDATE_STACK};
+        TRY(call_candidates_one(plan, &rule, chosen->recording, chosen->call, chosen->at,
+                                add_staged, &staged));
     }
     plan->persistent = false;
     return NULL;
