@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The section of Go's table has one of two names: the second one is that of programs that the loader
-// may move.
+// The section of Go's table has one of two names: the second one is that of programs that the
+// loader may move.
 #include "elf/go-section.h"
 
 #include <gelf.h>
@@ -16,9 +16,8 @@ bool go_section_read(Elf *elf, struct go_table *ret_table)
     for (Elf_Scn *section = elf_nextscn(elf, NULL); section != NULL;
          section = elf_nextscn(elf, section)) {
         GElf_Shdr header;
-        const char *name = gelf_getshdr(section, &header) != NULL
-                               ? elf_strptr(elf, names, header.sh_name)
-                               : NULL;
+        const char *name =
+            gelf_getshdr(section, &header) != NULL ? elf_strptr(elf, names, header.sh_name) : NULL;
         if (name != NULL && strcmp(name, ".text") == 0)
             text = header.sh_addr;
         if (name != NULL && header.sh_type != SHT_NOBITS &&

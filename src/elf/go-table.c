@@ -75,8 +75,16 @@ static bool field(const struct go_table *table, const struct go_function *functi
     return record <= table->size &&
            take(table, record + entry + 4 * (uint64_t)number, 4, ret_value);
 }
-enum { FIELD_NAME, FIELD_ARGUMENTS, FIELD_DEFERS, FIELD_FRAMES, FIELD_FILES, FIELD_LINES,
-       FIELD_DATA, FIELD_UNIT };
+enum {
+    FIELD_NAME,
+    FIELD_ARGUMENTS,
+    FIELD_DEFERS,
+    FIELD_FRAMES,
+    FIELD_FILES,
+    FIELD_LINES,
+    FIELD_DATA,
+    FIELD_UNIT
+};
 
 static const char *text_at(const struct go_table *table, uint64_t part, uint64_t offset)
 {
@@ -87,9 +95,26 @@ static const char *text_at(const struct go_table *table, uint64_t part, uint64_t
     return memchr(text, '\0', room) != NULL ? text : NULL;
 }
 
+bool go_table_at(const struct go_table *table, uint64_t index, struct go_function *ret_function)
+{
+    struct go_function function = {0};
+    uint64_t record, next, name;
+    if (index >= table->count || !function_at(table, index, &function.entry, &record) ||
+        !function_at(table, index + 1, &function.end, &next) || record > table->size)
+        return false;
+    function.record = table->functions + record;
+    if (!field(table, &function, FIELD_NAME, &name))
+        return false;
+    function.name = text_at(table, table->names, name);
+    if (function.name == NULL)
+        return false;
+    *ret_function = function;
+    return true;
+}
+
 bool go_table_find(const struct go_table *table, uint64_t address, struct go_function *ret_function)
 {
-    uint64_t low = 0, high = table->count, entry, record, name;
+    uint64_t low = 0, high = table->count, entry, record;
     while (low < high) { // the first function that begins behind the address
         uint64_t middle = low + (high - low) / 2;
         if (!function_at(table, middle, &entry, &record))
@@ -99,15 +124,9 @@ bool go_table_find(const struct go_table *table, uint64_t address, struct go_fun
         else
             high = middle;
     }
-    uint64_t end;
-    if (low == 0 || !function_at(table, low, &end, &record) || address >= end ||
-        !function_at(table, low - 1, &entry, &record))
-        return false;
-    struct go_function function = {.entry = entry, .record = table->functions + record};
-    if (record > table->size || !field(table, &function, FIELD_NAME, &name))
-        return false;
-    function.name = text_at(table, table->names, name);
-    if (function.name == NULL || entry > address)
+    struct go_function function;
+    if (low == 0 || !go_table_at(table, low - 1, &function) || address < function.entry ||
+        address >= function.end)
         return false;
     *ret_function = function;
     return true;

@@ -14,9 +14,9 @@ struct go_table {
     const unsigned char *bytes;
     size_t size;
     uint32_t magic;
-    uint8_t quantum, pointer; // of instructions and pointers, in bytes
-    uint64_t count;           // of functions
-    uint64_t text;            // what offsets of functions start from
+    uint8_t quantum, pointer;                        // of instructions and pointers, in bytes
+    uint64_t count;                                  // of functions
+    uint64_t text;                                   // what offsets of functions start from
     uint64_t names, units, files, values, functions; // parts of the table
 };
 // `text` is the address of the code, for programs whose table leaves it to the loader. False: no
@@ -25,11 +25,14 @@ bool go_table_open(const void *bytes, size_t size, uint64_t text, struct go_tabl
 
 struct go_function {
     const char *name; // "main.(*T).run"; ends within the table
-    uint64_t entry;
+    uint64_t entry, end;
     uint64_t record; // where the table describes it
 };
+// Function 0 to count - 1, by address. False: the table is damaged there.
+bool go_table_at(const struct go_table *table, uint64_t index, struct go_function *ret_function);
 // The function that contains a link-time address.
-bool go_table_find(const struct go_table *table, uint64_t address, struct go_function *ret_function);
+bool go_table_find(const struct go_table *table, uint64_t address,
+                   struct go_function *ret_function);
 // How far the stack pointer is below the return address before the instruction at `address`.
 bool go_table_frame(const struct go_table *table, const struct go_function *function,
                     uint64_t address, int64_t *ret_size);

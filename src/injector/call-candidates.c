@@ -286,8 +286,9 @@ struct error *call_candidates(struct call_plan *plan, candidate_add *add, void *
 }
 
 struct error *call_candidates_one(struct call_plan *plan, const struct scenario_rule_view *rule,
-                          const struct recording *recording, const struct recorded_call *call,
-                          enum call_at at, candidate_add *add, void *data)
+                                  const struct recording *recording,
+                                  const struct recorded_call *call, enum call_at at,
+                                  candidate_add *add, void *data)
 {
     const struct candidate_builder builder = {
         .plan = plan, .rule = *rule, .add = add, .data = data};
@@ -297,7 +298,7 @@ struct error *call_candidates_one(struct call_plan *plan, const struct scenario_
 }
 
 struct error *call_candidates_next(const struct call_plan *plan, const struct candidate *last,
-                           struct candidate *ret_next)
+                                   struct candidate *ret_next)
 {
     struct candidate candidate = {
         .position = last->position + 1, .weight = last->weight, .line = last->line};

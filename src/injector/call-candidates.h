@@ -25,16 +25,15 @@ struct call_plan {
 
 // Adds all candidates, in the order of the faults, then by function, process, program and
 // occurrence or place.
-_must_check_ struct error *call_candidates(struct call_plan *plan, candidate_add *add,
-                                              void *data);
+_must_check_ struct error *call_candidates(struct call_plan *plan, candidate_add *add, void *data);
 // Adds the candidate of one recorded call (after recording_settle()) and one fault. It fires
 // whenever the place makes the call; with CALL_AT_STACK, at the occurrence at which the stack was
 // first seen. `recording` holds the call.
 _must_check_ struct error *call_candidates_one(struct call_plan *plan,
-                                       const struct scenario_rule_view *rule,
-                                       const struct recording *recording,
-                                       const struct recorded_call *call, enum call_at at,
-                                       candidate_add *add, void *data);
+                                               const struct scenario_rule_view *rule,
+                                               const struct recording *recording,
+                                               const struct recorded_call *call, enum call_at at,
+                                               candidate_add *add, void *data);
 // Whether any recorded call matches the fault.
 bool call_plan_is_called(const struct call_plan *plan, size_t fault);
 // Whether a function that matches a glob gets no candidates, because it never returns the fault's
@@ -42,6 +41,7 @@ bool call_plan_is_called(const struct call_plan *plan, size_t fault);
 bool call_plan_leaves_out(const struct call_plan *plan, size_t fault, const char *function);
 // Makes the candidate of the next occurrence. Needs only the plan's mode.
 _must_check_ struct error *call_candidates_next(const struct call_plan *plan,
-                                        const struct candidate *last, struct candidate *ret_next);
+                                                const struct candidate *last,
+                                                struct candidate *ret_next);
 
 #endif

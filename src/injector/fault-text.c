@@ -23,10 +23,10 @@ struct error *fault_text_put_result(const char *fault, struct buffer *text)
     if (strncmp(equals, "=short", 6) == 0)
         return buffer_printf(text, " does only a part");
     if (slash != NULL && slash > equals)
-        return buffer_printf(text, " fails with %.*s", fault_text_shown((size_t)(fault + size - slash - 1)),
-                             slash + 1);
-    return buffer_printf(text, " returns %.*s", fault_text_shown((size_t)(fault + size - equals) - 1),
-                         equals + 1);
+        return buffer_printf(text, " fails with %.*s",
+                             fault_text_shown((size_t)(fault + size - slash - 1)), slash + 1);
+    return buffer_printf(text, " returns %.*s",
+                         fault_text_shown((size_t)(fault + size - equals) - 1), equals + 1);
 }
 
 struct error *fault_text_put(const char *fault, struct buffer *text)

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KERNEL_CODE  "[vdso]"
+#define KERNEL_CODE      "[vdso]"
 #define MOST_KERNEL_CODE (1u << 20)
 
 static void release_file(struct code_file *code)
@@ -146,8 +146,8 @@ static struct code_file *find_code(struct code_files *files, const struct tracer
     for (size_t i = 0; i < files->items.count; i++) {
         struct code_file *code = files->items.items[i];
         // 32-bit programs have other code of the kernel's, of another size.
-        bool same = kernel ? code->inode == end - start
-                           : code->inode == inode && code->device == device;
+        bool same =
+            kernel ? code->inode == end - start : code->inode == inode && code->device == device;
         if (same && code->path != NULL && strcmp(code->path, path) == 0)
             return code;
     }
@@ -199,8 +199,8 @@ static void add_mapping(struct address_space *space, const struct tracer_task *t
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s", line + at);
     path[strcspn(path, "\n")] = '\0';
-    struct code_file *code = find_code(space->files, task, path, (uint64_t)major << 32 | minor,
-                                       inode, start, end);
+    struct code_file *code =
+        find_code(space->files, task, path, (uint64_t)major << 32 | minor, inode, start, end);
     struct code_mapping *added = code != NULL ? ARRAY_ADD(&space->mappings) : NULL;
     if (added == NULL)
         return;
@@ -275,8 +275,7 @@ static void resolve(struct code_files *files, struct code_file *code)
     }
 }
 
-bool code_matches(struct code_files *files, struct code_file *code, uint64_t offset,
-                  uint32_t query)
+bool code_matches(struct code_files *files, struct code_file *code, uint64_t offset, uint32_t query)
 {
     if (code == NULL)
         return false;

@@ -22,11 +22,11 @@ struct code_file {
     uint64_t device, inode;
     void *elf, *unwind_table; // Elf and Dwarf_CFI; NULL: there is none
     int file;
-    void *image; // of a file that is none: the kernel's code in every process
+    void *image;       // of a file that is none: the kernel's code in every process
     bool is_go, loads; // `loads`: it is the dynamic loader, or the C library
     struct go_table go;
-    uint32_t index;   // in the region's table of modules
-    bool resolved;    // `ranges` are known
+    uint32_t index; // in the region's table of modules
+    bool resolved;  // `ranges` are known
     ARRAY(struct code_range) ranges;
 };
 

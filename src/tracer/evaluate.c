@@ -204,8 +204,8 @@ static bool stack_matches(const struct evaluation *evaluation, uint32_t index)
     const char *plan = (const char *)state->plan;
     const struct wire_stack *wanted =
         (const struct wire_stack *)(plan + state->plan->stacks.offset) + index;
-    const uint32_t *items = (const uint32_t *)(plan + state->plan->stack_items.offset) +
-                            wanted->items.offset;
+    const uint32_t *items =
+        (const uint32_t *)(plan + state->plan->stack_items.offset) + wanted->items.offset;
     uint32_t count = wanted->items.count;
     const struct stack *stack = evaluation_stack(evaluation);
     uint64_t positions = after_gaps(items, count, 1), all = 1ull << count;

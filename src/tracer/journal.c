@@ -50,9 +50,9 @@ static void put_frames(const struct stack *stack, uint64_t place, struct wire_re
         record->frames[count++] =
             WIRE_FRAME(frame->code->index, known ? frame->offset : frame->address);
     }
-    record->frames_cut = stack->finished                  ? WIRE_CUT_NOT
-                         : count == WIRE_FRAMES           ? WIRE_CUT_FULL
-                                                          : WIRE_CUT_UNFINISHED;
+    record->frames_cut = stack->finished        ? WIRE_CUT_NOT
+                         : count == WIRE_FRAMES ? WIRE_CUT_FULL
+                                                : WIRE_CUT_UNFINISHED;
     if (count == 0) {
         record->frames[count++] = WIRE_FRAME(WIRE_FRAME_UNKNOWN, place);
         record->frames_cut = WIRE_CUT_CALL;
@@ -112,8 +112,7 @@ void journal_crash(struct trial_state *state, struct tracer_task *task, const si
     const struct thread *thread = task->data;
     struct wire_region *region = state->region;
     struct stack stack;
-    struct wire_record *record =
-        region->options & WIRE_CATCH_CRASHES ? new_record(region) : NULL;
+    struct wire_record *record = region->options & WIRE_CATCH_CRASHES ? new_record(region) : NULL;
     if (record == NULL || thread == NULL)
         return;
     journal_count_processes(state);
@@ -133,7 +132,10 @@ void journal_crash(struct trial_state *state, struct tracer_task *task, const si
         record->value[0] = (uint64_t)(uintptr_t)info->si_addr;
     }
     stack_read(&thread->process->space, task, &stack);
+    bool error;
     stack.site = 0;
+    if (stack_find_panic(&stack, &error) && error)
+        record->actions = 0;
     put_frames(&stack, 0, record);
     __atomic_store_n(&record->state, WIRE_RECORD_COMPLETE, __ATOMIC_RELEASE);
 }

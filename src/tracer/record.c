@@ -13,7 +13,7 @@
 
 struct recorder {
     struct wire_calls *table;
-    bool stacks; // are told apart
+    bool stacks;                // are told apart
     uint32_t libraries[MAKERS]; // rows of the table of modules
     struct map functions;       // rows, by linux_call_index() and maker
     struct map rows;
@@ -138,7 +138,8 @@ struct error *recorder_add(struct recorder *recorder, const struct evaluation *e
     if (call->call->arguments[0] == CALL_ARG_DESCRIPTOR) {
         int64_t number = (int32_t)call->arguments[0];
         row->descriptor = (uint16_t)number;
-        row->kinds |= (uint16_t)(WIRE_KIND_LOOKED | evaluation_descriptor_kinds(evaluation, number));
+        row->kinds |=
+            (uint16_t)(WIRE_KIND_LOOKED | evaluation_descriptor_kinds(evaluation, number));
     }
     const struct wire_rule *rule = &evaluation->state->rules[evaluation->rule];
     if (rule->code.count != 0)

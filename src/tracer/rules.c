@@ -258,15 +258,20 @@ static void fire(const struct evaluation *evaluation, const struct wire_rule *ru
         journal_injection(evaluation, rule, result);
 }
 
-// Memory and threads, which C code in a Go program makes for the runtime, too.
-static bool serves_threads(const struct linux_call *call)
+// Memory, threads, signals and waiting, for which Go's runtime may call C code.
+static bool serves_runtime(const struct linux_call *call)
 {
-    static const char *const names[] = {"mmap",  "mmap2",  "munmap", "mprotect",
-                                        "clone", "clone3", "brk",    "madvise"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(call->name, names[i]) == 0)
-            return true;
-    return false;
+    switch (call->reason) {
+    case REASON_MEMORY:
+    case REASON_OWN_MEMORY:
+    case REASON_OWN_SIGNALS:
+    case REASON_RELATED:
+    case REASON_SCHEDULING:
+    case REASON_WAITING:
+        return true;
+    default:
+        return false;
+    }
 }
 
 // Only in Go programs it takes the stack to tell.
@@ -277,9 +282,8 @@ static enum maker maker_of(const struct evaluation *evaluation)
         address_space_find(space, evaluation->task, evaluation->call->place);
     if (!space->is_go)
         return MAKER_PROGRAM;
-    bool own = mapping != NULL && mapping->code->is_go
-                   ? evaluation_stack(evaluation)->of_runtime
-                   : serves_threads(evaluation->call->call);
+    bool own = mapping != NULL && mapping->code->is_go ? evaluation_stack(evaluation)->of_runtime
+                                                       : serves_runtime(evaluation->call->call);
     return own ? MAKER_GO_RUNTIME : MAKER_PROGRAM;
 }
 

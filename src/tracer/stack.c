@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/user.h>
 
-#define REGISTERS   17 // by DWARF number; the last one of x86-64 is the return address
-#define DEEPEST     64 // values of an expression
-#define SCANNED     (64u << 10) // bytes of stack that are looked through for a return address
-#define SCANNED_FOR 8           // frames that are found that way
-#define CODE_SEGMENT_32 0x23    // of Linux
+#define REGISTERS       17          // by DWARF number; the last one of x86-64 is the return address
+#define DEEPEST         64          // values of an expression
+#define SCANNED         (64u << 10) // bytes of stack that are looked through for a return address
+#define SCANNED_FOR     8           // frames that are found that way
+#define CODE_SEGMENT_32 0x23        // of Linux
 
 // How a walk is going.
 struct walk {
@@ -78,7 +78,8 @@ static bool binary(uint8_t atom, uint64_t a, uint64_t b, uint64_t *ret_value)
     }
 }
 
-// A value that does not take others off. False: it is another operation, or needs what is not known.
+// A value that does not take others off. False: it is another operation, or needs what is not
+// known.
 static bool leaf(const struct walk *walk, const Dwarf_Op *op, uint64_t *ret_value)
 {
     uint8_t atom = op->atom;
@@ -88,8 +89,7 @@ static bool leaf(const struct walk *walk, const Dwarf_Op *op, uint64_t *ret_valu
     else if (atom == DW_OP_bregx)
         number = op->number;
     if (number < REGISTERS) {
-        *ret_value =
-            walk->registers[number] + (atom == DW_OP_bregx ? op->number2 : op->number);
+        *ret_value = walk->registers[number] + (atom == DW_OP_bregx ? op->number2 : op->number);
         return true;
     }
     if (atom == DW_OP_call_frame_cfa) {
@@ -223,10 +223,10 @@ static bool follows_call(const struct walk *walk, uint64_t address)
         if (code[i] == 0xff && (code[i + 1] & 0x38) == 0x10) {
             unsigned mode = code[i + 1] >> 6, base = code[i + 1] & 7;
             unsigned size = 2 + (base == 4 && mode != 3) +
-                            (mode == 1                   ? 1u
-                             : mode == 2                 ? 4u
-                             : mode == 0 && base == 5    ? 4u
-                                                         : 0u);
+                            (mode == 1                ? 1u
+                             : mode == 2              ? 4u
+                             : mode == 0 && base == 5 ? 4u
+                                                      : 0u);
             if (i + size == sizeof code)
                 return true;
         }
@@ -268,14 +268,12 @@ static void walk_frames(struct walk *walk, struct stack *stack)
 {
     unsigned scanned = 0;
     while (stack->count < STACK_FRAMES) {
-        const struct code_mapping *mapping =
-            address_space_find(walk->space, walk->task, walk->pc);
+        const struct code_mapping *mapping = address_space_find(walk->space, walk->task, walk->pc);
         if (mapping == NULL)
             break;
         struct stack_frame *frame = &stack->frames[stack->count++];
-        *frame = (struct stack_frame){.address = walk->pc,
-                                      .code = mapping->code,
-                                      .offset = walk->pc - mapping->bias};
+        *frame = (struct stack_frame){
+            .address = walk->pc, .code = mapping->code, .offset = walk->pc - mapping->bias};
         struct go_function function;
         if (go_name(frame, &function) != NULL) {
             if (step_by_go(walk, mapping, &function))
@@ -322,8 +320,8 @@ static void blame_go(struct stack *stack)
     }
 }
 
-// The first frame behind the wrapper of the call; of a program that is linked dynamically, the first
-// one outside of the C library. A C library without tables is left where there are some.
+// The first frame behind the wrapper of the call; of a program that is linked dynamically, the
+// first one outside of the C library. A C library without tables is left where there are some.
 static void blame(struct stack *stack)
 {
     unsigned at = 0;
@@ -357,6 +355,33 @@ void stack_read(struct address_space *space, const struct tracer_task *task,
         blame_go(ret_stack);
     else
         blame(ret_stack);
+}
+
+bool stack_find_panic(struct stack *stack, bool *ret_error)
+{
+    struct go_function function;
+    bool found = false;
+    for (unsigned i = 0; i < stack->count; i++) {
+        const char *name = go_name(&stack->frames[i], &function);
+        if (name != NULL && strcmp(name, "runtime.gopanic") == 0) {
+            const char *by =
+                i + 1 < stack->count ? go_name(&stack->frames[i + 1], &function) : NULL;
+            *ret_error = by != NULL && go_part_of(by) == GO_RUNTIME;
+            stack->site = i;
+            found = true;
+        } else if (name != NULL && strcmp(name, "runtime.throw") == 0) {
+            *ret_error = true;
+            stack->site = i;
+            found = true;
+        }
+    }
+    while (found && *ret_error && stack->site + 1 < stack->count) {
+        const char *name = go_name(&stack->frames[stack->site], &function);
+        if (name == NULL || go_part_of(name) != GO_RUNTIME)
+            break;
+        stack->site++;
+    }
+    return found;
 }
 
 uint64_t stack_hash(const struct stack *stack)

@@ -28,7 +28,7 @@ struct trial_state {
     unsigned char *stops;            // the same
     struct code_files files;
     struct recorder *recorder; // NULL: calls are not recorded
-    uint32_t processes;      // started so far
+    uint32_t processes;        // started so far
     ARRAY(struct process *) running;
 };
 

@@ -30,7 +30,8 @@ static const struct injector *test_injector(char *const *command, char **ret_why
         const struct injector *injector = injectors[i];
         if (injector->test_settings == NULL)
             continue;
-        char *unfit = injector->unfit != NULL && command != NULL ? injector->unfit(command[0]) : NULL;
+        char *unfit =
+            injector->unfit != NULL && command != NULL ? injector->unfit(command[0]) : NULL;
         if (first == NULL)
             first = injector;
         if (unfit == NULL) {
@@ -85,7 +86,7 @@ static struct error *choose_injector(const struct campaign_arguments *words,
                              chosen.option.name, option.option.name);
         chosen = option;
     }
-    const struct injector *injector = chosen.injector != NULL ? chosen.injector
+    const struct injector *injector = chosen.injector != NULL  ? chosen.injector
                                       : usual.injector != NULL ? fit
                                                                : NULL;
     for (size_t i = 0; injector != NULL && i < words->flags->entries.count; i++) {

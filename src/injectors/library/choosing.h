@@ -6,9 +6,9 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "injector/realism.h"
 #include "injectors/library/analysis.h"
 #include "injectors/library/choice.h"
-#include "injector/realism.h"
 #include "injectors/library/watch.h"
 
 // In the order in which they are tried. Calls by the C library come late: they mostly make a

@@ -4,9 +4,9 @@
 #ifndef ORDEAL_INJECTORS_LIBRARY_INTERNAL_H
 #define ORDEAL_INJECTORS_LIBRARY_INTERNAL_H
 
+#include "injector/call-candidates.h"
 #include "injector/injector.h"
 #include "injector/journal-reader.h"
-#include "injector/call-candidates.h"
 #include "injectors/library/choice.h"
 #include "injectors/library/coverage.h"
 #include "injectors/library/untested.h"

@@ -3,9 +3,9 @@
 // workload's calls. A candidate is one of these calls and one fault; its spec is a rule as in
 // --inject.
 #include "base/cleanup.h"
+#include "injector/spec.h"
 #include "injectors/library/first-run.h"
 #include "injectors/library/internal.h"
-#include "injector/spec.h"
 #include "isa/need.h"
 #include "store/spec.h"
 #include "trial/debug.h"

@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "injector/parameters.h"
-#include "injectors/library/first-run.h"
 #include "injector/spec.h"
+#include "injectors/library/first-run.h"
 #include "scenario/rule.h"
 #include "trial/program.h"
 #include "trial/result-types.h"

@@ -5,9 +5,9 @@
 
 #include "base/cleanup.h"
 #include "callsite/identity.h"
-#include "injectors/library/internal.h"
 #include "injector/realism.h"
 #include "injector/spec.h"
+#include "injectors/library/internal.h"
 #include "store/spec.h"
 #include "wire/region.h"
 
@@ -198,7 +198,7 @@ static struct error *emit(struct choosing *choosing, const struct chosen *chosen
     at.first = chosen->occurrence != 0 ? chosen->occurrence : call->first;
     struct error *error =
         call_candidates_one(choosing->plan, &rule, chosen->recording, &at,
-                    by_occurrence ? CALL_AT_STACK : CALL_AT_SITE, add_staged, staging);
+                            by_occurrence ? CALL_AT_STACK : CALL_AT_SITE, add_staged, staging);
     choosing->plan->persistent = false;
     return error;
 }

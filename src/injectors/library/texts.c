@@ -5,12 +5,11 @@
 #include "base/frame-text.h"
 #include "base/shell.h"
 #include "injector/fault-text.h"
+#include "injector/realism.h"
 #include "injector/reproduce.h"
 #include "injectors/library/internal.h"
-#include "injector/realism.h"
 
 #include <string.h>
-
 
 static const char *standard_name(const struct injection *injection)
 {

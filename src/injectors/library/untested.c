@@ -19,8 +19,7 @@ void untested_faults_deinit(struct untested_faults *untested)
 }
 
 struct error *untested_faults_diagnose(struct untested_faults *untested,
-                                       const struct call_plan *plan,
-                                       const struct wire_view *view)
+                                       const struct call_plan *plan, const struct wire_view *view)
 {
     size_t count = scenario_rule_count(plan->faults), called = 0;
     while (called < count && call_plan_is_called(plan, called))
@@ -51,9 +50,8 @@ static struct error *put_relatives(const struct injector_setup *setup, const cha
     return buffer_printf(text, "; %s imports %s", file_base_name(name), names.data);
 }
 
-static struct error *put_why(const struct untested_faults *untested,
-                             const struct call_plan *plan, const struct injector_setup *setup,
-                             size_t fault, struct buffer *text)
+static struct error *put_why(const struct untested_faults *untested, const struct call_plan *plan,
+                             const struct injector_setup *setup, size_t fault, struct buffer *text)
 {
     const struct scenario_rule_view rule = scenario_rule(plan->faults, fault);
     if (call_plan_is_called(plan, fault))

@@ -76,16 +76,16 @@ static bool is_wanted(const struct system_calls *self, const struct recording *r
 static bool is_possible(const struct system_calls *self, const struct recorded_call *call,
                         const struct realism_error *error)
 {
-    static const int tests[REALISM_NEEDS] = {
-        [REALISM_FILE] = WIRE_FD_FILE, [REALISM_SOCKET] = WIRE_FD_SOCKET, [REALISM_PIPE] = WIRE_FD_PIPE};
+    static const int tests[REALISM_NEEDS] = {[REALISM_FILE] = WIRE_FD_FILE,
+                                             [REALISM_SOCKET] = WIRE_FD_SOCKET,
+                                             [REALISM_PIPE] = WIRE_FD_PIPE};
     switch (error->need) {
     case REALISM_NOTHING:
         break;
     case REALISM_FILE:
     case REALISM_SOCKET:
     case REALISM_PIPE:
-        if ((call->kinds & WIRE_KIND_LOOKED) == 0 ||
-            (call->kinds >> tests[error->need] & 1) == 0)
+        if ((call->kinds & WIRE_KIND_LOOKED) == 0 || (call->kinds >> tests[error->need] & 1) == 0)
             return false;
         break;
     case REALISM_HANDLER: // nobody has looked at the handlers
@@ -186,7 +186,7 @@ static int order(const void *left, const void *right)
     const struct chosen *a = left, *b = right;
 #define BY(field)                                                                                  \
     if (a->field != b->field)                                                                      \
-        return a->field < b->field ? -1 : 1
+    return a->field < b->field ? -1 : 1
     BY(at);
     BY(round);
     BY(turn);
@@ -241,8 +241,8 @@ static struct error *emit(struct choosing *choosing, candidate_add *add, void *d
                                                 .action = chosen->action,
                                                 .condition = chosen->condition};
         plan->persistent = chosen->lasting;
-        struct staged staged = {
-            add, data, chosen->at == CALL_AT_SITE ? "unknown" : CANDIDATE_STACK};
+        struct staged staged = {add, data,
+                                chosen->at == CALL_AT_SITE ? "unknown" : CANDIDATE_STACK};
         TRY(call_candidates_one(plan, &rule, chosen->recording, chosen->call, chosen->at,
                                 add_staged, &staged));
     }

@@ -50,7 +50,7 @@ bool kernel_call_action(const struct realism_error *error, char action[REALISM_A
 _must_check_ struct error *system_calls_watch(struct scenario *scenario, bool paranoid);
 // Makes candidates of what was recorded, the most promising first.
 _must_check_ struct error *system_calls_choose(struct system_calls *self, candidate_add *add,
-                                             void *data);
+                                               void *data);
 
 // ---- texts.c ----
 

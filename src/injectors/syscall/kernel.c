@@ -13,17 +13,38 @@
 static const struct {
     const char *call, *function;
 } functions[] = {
-    {"_newselect", "select"},      {"chown32", "chown"},         {"clone", "fork"},
-    {"clone3", "fork"},            {"epoll_pwait2", "epoll_pwait"}, {"eventfd2", "eventfd"},
-    {"faccessat2", "faccessat"},   {"fchown32", "fchown"},       {"fcntl64", "fcntl"},
-    {"fstat64", "fstat"},          {"fstatat64", "fstatat"},     {"ftruncate64", "ftruncate"},
-    {"getdents", "readdir"},       {"getdents64", "readdir"},    {"lchown32", "lchown"},
-    {"lstat64", "lstat"},          {"mmap2", "mmap"},            {"newfstatat", "fstatat"},
-    {"newselect", "select"},       {"openat2", "openat"},        {"ppoll_time64", "ppoll"},
-    {"pread64", "pread"},          {"preadv2", "preadv"},        {"pselect6", "pselect"},
-    {"pwrite64", "pwrite"},        {"pwritev2", "pwritev"},      {"recvmmsg", "recvmsg"},
-    {"sendfile64", "sendfile"},    {"sendmmsg", "sendmsg"},      {"stat64", "stat"},
-    {"truncate64", "truncate"},    {"utimensat_time64", "utimensat"},
+    {"_newselect", "select"},
+    {"chown32", "chown"},
+    {"clone", "fork"},
+    {"clone3", "fork"},
+    {"epoll_pwait2", "epoll_pwait"},
+    {"eventfd2", "eventfd"},
+    {"faccessat2", "faccessat"},
+    {"fchown32", "fchown"},
+    {"fcntl64", "fcntl"},
+    {"fstat64", "fstat"},
+    {"fstatat64", "fstatat"},
+    {"ftruncate64", "ftruncate"},
+    {"getdents", "readdir"},
+    {"getdents64", "readdir"},
+    {"lchown32", "lchown"},
+    {"lstat64", "lstat"},
+    {"mmap2", "mmap"},
+    {"newfstatat", "fstatat"},
+    {"newselect", "select"},
+    {"openat2", "openat"},
+    {"ppoll_time64", "ppoll"},
+    {"pread64", "pread"},
+    {"preadv2", "preadv"},
+    {"pselect6", "pselect"},
+    {"pwrite64", "pwrite"},
+    {"pwritev2", "pwritev"},
+    {"recvmmsg", "recvmsg"},
+    {"sendfile64", "sendfile"},
+    {"sendmmsg", "sendmsg"},
+    {"stat64", "stat"},
+    {"truncate64", "truncate"},
+    {"utimensat_time64", "utimensat"},
 };
 
 const struct realism *kernel_call_realism(const char *call)
@@ -39,7 +60,8 @@ static int error_number(const struct realism_error *error)
 {
     for (int number = 1; number < 256; number++) {
         const char *name = strerrorname_np(number);
-        if (name != NULL && strlen(name) == error->size && memcmp(name, error->name, error->size) == 0)
+        if (name != NULL && strlen(name) == error->size &&
+            memcmp(name, error->name, error->size) == 0)
             return number;
     }
     return 0;

@@ -3,7 +3,6 @@
 // the command stands Ordeal's tracer (src/tracer). Reference runs record which calls are made from
 // where; a candidate is a place and a fault, and its spec is a rule as in --inject.
 #include "base/cleanup.h"
-#include "elf/object.h"
 #include "injector/fault-text.h"
 #include "injector/spec.h"
 #include "injectors/syscall/internal.h"
@@ -171,8 +170,7 @@ static struct error *fill(struct system_calls *self)
     self->plan.at = strcmp(at, "site") == 0    ? CALL_AT_SITE
                     : strcmp(at, "stack") == 0 ? CALL_AT_STACK
                                                : CALL_AT_OCCURRENCE;
-    self->plan.persistent =
-        strcmp(parameters_value(given, "mode", "transient"), "persistent") == 0;
+    self->plan.persistent = strcmp(parameters_value(given, "mode", "transient"), "persistent") == 0;
     self->plan.sweep = self->setup.sweeps;
     self->automatic =
         faults != NULL && faults->count == 1 && strcmp(faults->items[0], AUTOMATIC) == 0;
