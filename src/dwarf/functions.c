@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "dwarf/demangle.h"
 #include "dwarf/inlined.h"
+#include "elf/go-table.h"
 #include "elf/names.h"
 
 #include <ctype.h>
@@ -292,6 +293,23 @@ static struct error *find_inlined(struct finder *finder)
                      : NULL;
 }
 
+// A stripped Go program still has the names of its functions.
+static struct error *find_go(const struct dwarf_module *module,
+                             const struct dwarf_function_query *queries, size_t count,
+                             dwarf_function_found *found, void *context)
+{
+    struct go_table table;
+    struct go_function function;
+    if (!elf_object_go_table(dwarf_module_object(module), &table))
+        return NULL;
+    for (uint64_t i = 0; i < table.count && go_table_at(&table, i, &function); i++)
+        for (size_t j = 0; j < count; j++)
+            if (strcmp(queries[j].name, function.name) == 0 ||
+                fnmatch(queries[j].name, function.name, 0) == 0)
+                TRY(found(context, queries[j].number, function.entry, function.end));
+    return NULL;
+}
+
 struct error *dwarf_functions_find(struct dwarf_module *module,
                                    const struct dwarf_function_query *queries, size_t count,
                                    dwarf_function_found *found, void *context)
@@ -305,5 +323,6 @@ struct error *dwarf_functions_find(struct dwarf_module *module,
     TRY(sort_queries(&finder));
     for (size_t i = 0; i < symbols->code.count; i++)
         TRY(match_symbol(&finder, &symbols->code.items[i]));
+    TRY(find_go(module, queries, count, found, context));
     return find_inlined(&finder);
 }

@@ -8,6 +8,7 @@
 #include "dwarf/lines.h"
 #include "dwarf/module.h"
 #include "dwarf/nameless.h"
+#include "elf/go-table.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -25,6 +26,8 @@ struct known_module {
     struct dwarf_module *module;       // NULL: cannot be read
     const struct elf_symbols *symbols; // NULL: cannot be read
     char **names;                      // by code symbol, made when needed
+    bool is_go;
+    struct go_table go;
     bool units_loaded;
     struct dwarf_units units;
     ARRAY(struct inlined) inlined; // by address
@@ -77,6 +80,7 @@ static struct error *try_load(struct known_module *known)
 {
     TRY(dwarf_module_open(known->path, &known->module));
     TRY(dwarf_module_symbols(known->module, &known->symbols));
+    known->is_go = elf_object_go_table(dwarf_module_object(known->module), &known->go);
     size_t count = known->symbols->code.count;
     known->names = count != 0 ? calloc(count, sizeof *known->names) : NULL;
     return count == 0 || known->names != NULL ? NULL : error_no_memory();
@@ -296,6 +300,20 @@ const char *dwarf_symbolizer_inlined(struct dwarf_symbolizer *symbolizer, const 
     return entry != NULL ? entry->name : NULL;
 }
 
+// Go's own table, which is there without symbols and DWARF.
+static bool find_go(const struct known_module *known, uint64_t address,
+                    struct dwarf_position *position)
+{
+    struct go_function function;
+    if (!known->is_go || !go_table_find(&known->go, address, &function))
+        return false;
+    position->symbol = function.name;
+    position->symbol_offset = address - function.entry;
+    if (!go_table_line(&known->go, &function, address, &position->file, &position->line))
+        position->file = NULL;
+    return true;
+}
+
 struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
                                             const char *module_path, uint64_t address)
 {
@@ -305,6 +323,8 @@ struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
     if (known == NULL)
         note_lack_of_memory(symbolizer);
     if (known == NULL || known->module == NULL)
+        return position;
+    if (find_go(known, address, &position))
         return position;
     find_symbol(known, address, &position);
     find_line(known, address, &position);

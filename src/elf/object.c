@@ -5,6 +5,7 @@
 #include "elf/object.h"
 
 #include "base/cleanup.h"
+#include "elf/go-section.h"
 #include "elf/internal.h"
 #include "elf/symbols.h"
 #include "elf/tables.h"
@@ -362,6 +363,11 @@ static struct error *load_segment_facts(struct elf_object *object)
             look_for_go(object, segment);
     }
     return NULL;
+}
+
+bool elf_object_go_table(const struct elf_object *object, struct go_table *ret_table)
+{
+    return go_section_read(object->elf, ret_table);
 }
 
 static void load_section_facts(struct elf_object *object)

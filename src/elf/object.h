@@ -21,6 +21,10 @@ void elf_object_close(struct elf_object *object);
 // return no error leave such parts out, so ask before you rely on what they found.
 _must_check_ struct error *elf_object_check(const struct elf_object *object);
 
+// The table of a Go program's functions, as long as the object. False: there is none.
+struct go_table;
+bool elf_object_go_table(const struct elf_object *object, struct go_table *ret_table);
+
 struct elf_facts {
     int class_bits;   // 32 or 64
     unsigned machine; // EM_*

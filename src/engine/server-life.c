@@ -56,7 +56,8 @@ static struct error *fill(struct server_life *life, const struct server_life_opt
     if (ARRAY_ADD(&life->words) == NULL)
         return error_no_memory();
     const struct server_orders orders = {
-        .server = definition->command.items,
+        .server =
+            options->server_command != NULL ? options->server_command : definition->command.items,
         .server_environment = options->server_environment,
         .load = service->load.count != 0 ? service->load.items : NULL,
         .environment = options->environment,

@@ -14,6 +14,7 @@ struct server_life_options {
     const struct definition *definition;
     char *const *environment;        // of the load, ends with NULL
     char *const *server_environment; // likewise
+    char *const *server_command;     // NULL: that of the definition
     const char *input;               // or NULL
     uint64_t timeout_ns;             // of every phase; 0: no limit
     uint32_t rounds;                 // of the load; 0: on demand

@@ -231,10 +231,10 @@ static void add_step(struct shot_run *shot_run, enum step kind, uint64_t timeout
         step.after = after_preparation;
         break;
     case WORKLOAD:
-        if (shot_run->shot.use_command != NULL)
-            step.command = shot_run->shot.use_command;
         if (shot_run->shot.use_environment != NULL)
             step.environment = shot_run->shot.use_environment;
+        if (shot_run->shot.use_command != NULL)
+            step.command = shot_run->shot.use_command;
         step.branching = shot_run->branches != NULL ? &shot_run_branching : NULL;
         step.input = shot_run->input;
         step.before = before_workload;

@@ -112,6 +112,7 @@ struct error *shot_run_prepare_server(struct shot_run *shot_run, uint64_t timeou
     const struct server_life_options options = {
         .definition = shooting->definition,
         .environment = shooting->environment.items,
+        .server_command = shot_run->shot.use_command,
         .server_environment = shot_run->shot.use_environment != NULL
                                   ? shot_run->shot.use_environment
                                   : shooting->environment.items,

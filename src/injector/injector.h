@@ -56,8 +56,8 @@ struct shot {
     // Set by prepare(). They are valid until the next shot or close().
     const char *switches; // for injector_switches.open()
     uint64_t first_switch;
-    char *const *use_command;     // to start instead of `command`; NULL: that one
     char *const *use_environment; // to start the command with; NULL: `environment`
+    char *const *use_command;     // to start instead of `command`, which it starts; NULL: that one
     const char *const *visible;   // files for sandbox_run(), or NULL
 };
 
@@ -208,8 +208,11 @@ struct injector {
     const struct injector_parameter *parameters; // ends with a NULL name
     const struct injector_option *options;       // ends with a NULL name; or NULL
     // Defaults for `ordeal test`; ends with a NULL parameter. `ordeal test` uses the first injector
-    // that has them. NULL: not for `ordeal test`.
+    // that has them and that serves the command. NULL: not for `ordeal test`.
     const struct injector_setting *test_settings;
+    // Why the injector cannot serve a command although another one may; NULL: it can, or nothing
+    // is known. The caller frees the text. May be NULL.
+    char *(*unfit)(const char *command);
     // Checks one value of a parameter on its own. Errors point at its place in the file. May be
     // NULL.
     _must_check_ struct error *(*check)(const char *parameter, const struct source *source);

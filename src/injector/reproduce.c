@@ -3,7 +3,9 @@
 #include "injector/reproduce.h"
 
 #include "base/cleanup.h"
+#include "base/duration.h"
 #include "base/secrets.h"
+#include "store/spec.h"
 
 #include <string.h>
 
@@ -69,6 +71,34 @@ struct error *reproduce_put_place(struct buffer *text, const struct injector_set
     TRY(secrets_put_shell_word(text, setup->directory));
     TRY(buffer_printf(text, " && "));
     return put_variables(text, setup);
+}
+
+struct error *reproduce_put_run(struct buffer *text, const struct injector_setup *setup,
+                                uint64_t timeout_ns)
+{
+    TRY(reproduce_put_place(text, setup));
+    TRY(buffer_printf(text, "ordeal run "));
+    if (setup->sandbox != NULL)
+        TRY(buffer_printf(text, "--sandbox %s ", setup->sandbox));
+    if (timeout_ns == 0)
+        return NULL;
+    TRY(buffer_printf(text, "-t "));
+    TRY(duration_put_patience(text, timeout_ns));
+    return buffer_append(text, " ", 1);
+}
+
+struct error *reproduce_put_rules(struct buffer *text, const char *spec)
+{
+    size_t size;
+    const char *part;
+    for (size_t i = 0; (part = spec_part(spec, i, &size)) != NULL; i++) {
+        _cleanup_free_ char *rule = strndup(part, size);
+        if (rule == NULL)
+            return error_no_memory();
+        TRY(buffer_printf(text, "%s--inject ", i != 0 ? " " : ""));
+        TRY(secrets_put_shell_word(text, rule));
+    }
+    return NULL;
 }
 
 struct error *reproduce_put_command(struct buffer *text, const struct injector_setup *setup)

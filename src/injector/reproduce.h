@@ -12,6 +12,11 @@
 // written as "$NAME".
 _must_check_ struct error *reproduce_put_place(struct buffer *text,
                                                const struct injector_setup *setup);
+// "cd DIRECTORY && NAME=VALUE ordeal run [--sandbox KIND] [-t TIME] ". No time for `timeout_ns` 0.
+_must_check_ struct error *
+reproduce_put_run(struct buffer *text, const struct injector_setup *setup, uint64_t timeout_ns);
+// "--inject RULE" for each rule of a spec.
+_must_check_ struct error *reproduce_put_rules(struct buffer *text, const char *spec);
 // The workload's command, and a redirection of its stdin.
 _must_check_ struct error *reproduce_put_command(struct buffer *text,
                                                  const struct injector_setup *setup);

@@ -356,7 +356,8 @@ static void ends(struct tracer *tracer, struct task *task)
 static void signalled(struct tracer *tracer, struct task *task, int signal)
 {
     const struct tracer_handlers *handlers = tracer->handlers;
-    if (handlers->signalled != NULL && task->shown.name != NULL && tracer->error == NULL)
+    if (handlers->signalled != NULL && tracer->executed && task->shown.name != NULL &&
+        tracer->error == NULL)
         fail(tracer, handlers->signalled(handlers->data, &task->shown, &signal));
     tracer_resume(task, signal);
 }

@@ -50,6 +50,7 @@ static const char *const endings[] = {
     "__GI_abort",
     "__GI_raise",
     "__GI___assert_fail",
+    "runtime.gopanic", // Go
 };
 
 // Whether a line of the text begins with one of these.

@@ -204,6 +204,8 @@ static struct error *add_code(void *context, unsigned query, uint64_t lo, uint64
 static struct error *resolve_site(struct work *work, unsigned query, uint64_t offset)
 {
     const unsigned char *code;
+    if (elf_object_facts(work->object)->class_bits == 32) // whose instructions nobody decodes here
+        return add_range(work, query, offset, offset + 1);
     size_t before = offset < LONGEST_INSTRUCTION ? offset : LONGEST_INSTRUCTION, size = 0;
     // The code may begin less than an instruction before the site.
     while ((code = elf_object_code(work->object, offset - before, 2 * LONGEST_INSTRUCTION,
@@ -332,8 +334,9 @@ static struct error *open_module(const char *path, struct dwarf_module **ret_mod
     struct dwarf_module *module = NULL;
     TRY(dwarf_module_open(path, &module));
     const struct elf_facts *facts = elf_object_facts(dwarf_module_object(module));
-    if (facts->class_bits != 64 || facts->machine != EM_X86_64) {
-        struct error *error = error_new("%s: built for %d-bit %s, not for 64-bit x86-64", path,
+    // Of 32-bit programs only system calls are intercepted, which ask for places alone.
+    if (facts->class_bits == 64 ? facts->machine != EM_X86_64 : facts->machine != EM_386) {
+        struct error *error = error_new("%s: built for %d-bit %s, not for x86", path,
                                         facts->class_bits, facts->machine_name);
         dwarf_module_close(module);
         return error;
@@ -375,7 +378,9 @@ struct error *resolve_module(const struct scenario *scenario, const char *path, 
         TRY(dwarf_functions_find(module, work.functions.items, work.functions.count, add_code,
                                  &work));
         TRY(dwarf_lines_find(module, work.lines.items, work.lines.count, add_code, &work));
-        TRY(dwarf_variables_find(module, work.variables.items, work.variables.count, &listener));
+        if (elf_object_facts(work.object)->class_bits == 64)
+            TRY(dwarf_variables_find(module, work.variables.items, work.variables.count,
+                                     &listener));
     }
     return lay_out(&work, ret_bytes);
 }

@@ -167,7 +167,8 @@ struct error *scenario_split_pattern(struct scenario *scenario, const struct sou
 
 static bool is_about_calls(const struct pattern *pattern)
 {
-    return strcmp(pattern->library.chars, WIRE_SYSTEM_CALLS) == 0;
+    return strcmp(pattern->library.chars, WIRE_SYSTEM_CALLS) == 0 ||
+           strcmp(pattern->library.chars, WIRE_GO_CALLS) == 0;
 }
 
 bool scenario_names_system_calls(const struct scenario *scenario)
@@ -202,7 +203,8 @@ struct error *scenario_use_system_calls(struct scenario *scenario,
         return NULL;
     TRY(scenario_text(scenario, WIRE_SYSTEM_CALLS, strlen(WIRE_SYSTEM_CALLS), &library));
     for (size_t i = 0; i < scenario->patterns.count; i++)
-        scenario->patterns.items[i].library = library;
+        if (!is_about_calls(&scenario->patterns.items[i]))
+            scenario->patterns.items[i].library = library;
     return NULL;
 }
 

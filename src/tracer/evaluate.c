@@ -166,6 +166,85 @@ static bool chance(struct thread *thread, uint64_t threshold)
     return threshold == UINT64_MAX || x * 0x2545f4914f6cdd1dull < threshold;
 }
 
+const struct stack *evaluation_stack(const struct evaluation *evaluation)
+{
+    struct call_stack *stack = evaluation->stack;
+    if (!stack->known)
+        stack_read(&evaluation->thread->process->space, evaluation->task, &stack->stack);
+    stack->known = true;
+    return &stack->stack;
+}
+
+static bool frame_matches(const struct evaluation *evaluation, unsigned frame, uint32_t query)
+{
+    const struct stack *stack = evaluation_stack(evaluation);
+    return frame < stack->count &&
+           code_matches(&evaluation->state->files, stack->frames[frame].code,
+                        stack->frames[frame].offset, query);
+}
+
+bool evaluation_is_site(const struct evaluation *evaluation, uint32_t query)
+{
+    return frame_matches(evaluation, evaluation_stack(evaluation)->site, query);
+}
+
+// Bit i: the items before the i-th one have matched the frames so far. A gap matches any number of
+// frames.
+static uint64_t after_gaps(const uint32_t *items, uint32_t count, uint64_t positions)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if ((positions >> i & 1) != 0 && items[i] == WIRE_STACK_GAP)
+            positions |= 2ull << i;
+    return positions;
+}
+
+static bool stack_matches(const struct evaluation *evaluation, uint32_t index)
+{
+    const struct trial_state *state = evaluation->state;
+    const char *plan = (const char *)state->plan;
+    const struct wire_stack *wanted =
+        (const struct wire_stack *)(plan + state->plan->stacks.offset) + index;
+    const uint32_t *items =
+        (const uint32_t *)(plan + state->plan->stack_items.offset) + wanted->items.offset;
+    uint32_t count = wanted->items.count;
+    const struct stack *stack = evaluation_stack(evaluation);
+    uint64_t positions = after_gaps(items, count, 1), all = 1ull << count;
+    for (unsigned frame = stack->site; frame < stack->count; frame++) {
+        uint64_t after = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            if ((positions >> i & 1) == 0)
+                continue;
+            if (items[i] == WIRE_STACK_GAP)
+                after |= 1ull << i;
+            else if (frame_matches(evaluation, frame, items[i]))
+                after |= 2ull << i;
+        }
+        positions = after_gaps(items, count, after);
+        if ((positions & all) != 0)
+            return true;
+        if (!wanted->anchored)
+            positions |= 1;
+    }
+    if (!stack->finished)
+        __atomic_fetch_add(&state->states[evaluation->rule].unfinished, 1, __ATOMIC_RELAXED);
+    return false;
+}
+
+uint32_t evaluation_descriptor_kinds(const struct evaluation *evaluation, int64_t number)
+{
+    uint32_t kinds = 0;
+    for (uint16_t test = WIRE_FD_PIPE; test <= WIRE_FD_NONBLOCKING; test++)
+        if (descriptor_is(evaluation, test, number))
+            kinds |= 1u << test;
+    return kinds;
+}
+
+void evaluation_put_program(const struct evaluation *evaluation, char *name, size_t size)
+{
+    char path[PATH_MAX];
+    snprintf(name, size, "%s", read_link(evaluation, "exe", path) ? file_base_name(path) : "");
+}
+
 // Pushes facts. False: the rule does not hold.
 static bool ask(const struct evaluation *evaluation, const struct wire_instruction *instruction,
                 int64_t *ret_value)
@@ -204,6 +283,9 @@ static bool ask(const struct evaluation *evaluation, const struct wire_instructi
         return true;
     case WIRE_OP_TIME:
         *ret_value = (int64_t)(clock_ns() - evaluation->state->region->start_ns);
+        return true;
+    case WIRE_OP_STACK:
+        *ret_value = stack_matches(evaluation, instruction->b);
         return true;
     case WIRE_OP_MATCH:
         *ret_value = (int64_t)++process->matches[evaluation->rule];

@@ -40,6 +40,26 @@ static void capture_texts(const struct evaluation *evaluation, struct wire_recor
     }
 }
 
+// From the place that called the library on.
+static void put_frames(const struct stack *stack, uint64_t place, struct wire_record *record)
+{
+    unsigned count = 0;
+    for (unsigned i = stack->site; i < stack->count && count < WIRE_FRAMES; i++) {
+        const struct stack_frame *frame = &stack->frames[i];
+        bool known = frame->code->index != WIRE_FRAME_UNKNOWN;
+        record->frames[count++] =
+            WIRE_FRAME(frame->code->index, known ? frame->offset : frame->address);
+    }
+    record->frames_cut = stack->finished        ? WIRE_CUT_NOT
+                         : count == WIRE_FRAMES ? WIRE_CUT_FULL
+                                                : WIRE_CUT_UNFINISHED;
+    if (count == 0) {
+        record->frames[count++] = WIRE_FRAME(WIRE_FRAME_UNKNOWN, place);
+        record->frames_cut = WIRE_CUT_CALL;
+    }
+    record->frame_count = (uint16_t)count;
+}
+
 static void fill(const struct evaluation *evaluation, const struct wire_rule *rule, int64_t result,
                  struct wire_record *record)
 {
@@ -62,9 +82,7 @@ static void fill(const struct evaluation *evaluation, const struct wire_rule *ru
     snprintf(record->function, sizeof record->function, "%s", evaluation->call->call->name);
     record->library = WIRE_FRAME_UNKNOWN;
     capture_texts(evaluation, record);
-    record->frame_count = 1;
-    record->frames_cut = WIRE_CUT_CALL;
-    record->frames[0] = WIRE_FRAME(WIRE_FRAME_UNKNOWN, evaluation->call->place);
+    put_frames(evaluation_stack(evaluation), evaluation->call->place, record);
 }
 
 // The runtime, if it is in the command, numbers processes, too: the region knows the highest
@@ -79,16 +97,57 @@ void journal_count_processes(const struct trial_state *state)
         ;
 }
 
+static struct wire_record *new_record(struct wire_region *region)
+{
+    uint64_t index = __atomic_fetch_add(&region->journal_head, 1, __ATOMIC_RELAXED);
+    if (index >= region->journal_capacity)
+        return NULL;
+    struct wire_record *record = (struct wire_record *)((char *)region + region->journal) + index;
+    record->state = WIRE_RECORD_OPEN;
+    return record;
+}
+
+void journal_crash(struct trial_state *state, struct tracer_task *task, const siginfo_t *info)
+{
+    const struct thread *thread = task->data;
+    struct wire_region *region = state->region;
+    struct stack stack;
+    struct wire_record *record = region->options & WIRE_CATCH_CRASHES ? new_record(region) : NULL;
+    if (record == NULL || thread == NULL)
+        return;
+    journal_count_processes(state);
+    record->kind = WIRE_RECORD_CRASH;
+    record->pid = (uint32_t)task->pid;
+    record->tid = (uint32_t)task->tid;
+    record->process_number = thread->process->number;
+    record->thread_number = thread->number;
+    record->time_ns = clock_ns() - region->start_ns;
+    read_name(task, record->process_name);
+    record->error = info->si_signo;
+    if (info->si_code <= 0) {
+        record->actions = WIRE_CRASH_SENT;
+        record->value[1] = (uint64_t)info->si_pid;
+    } else if (info->si_signo == SIGSEGV || info->si_signo == SIGBUS) {
+        record->actions = WIRE_CRASH_FAULT;
+        record->value[0] = (uint64_t)(uintptr_t)info->si_addr;
+    }
+    stack_read(&thread->process->space, task, &stack);
+    bool error;
+    stack.site = 0;
+    if (stack_find_panic(&stack, &error) && error)
+        record->actions = 0;
+    put_frames(&stack, 0, record);
+    __atomic_store_n(&record->state, WIRE_RECORD_COMPLETE, __ATOMIC_RELEASE);
+}
+
 void journal_injection(const struct evaluation *evaluation, const struct wire_rule *rule,
                        int64_t result)
 {
     struct wire_region *region = evaluation->state->region;
-    uint64_t index = __atomic_fetch_add(&region->journal_head, 1, __ATOMIC_RELAXED);
+    struct wire_record *record = new_record(region);
     __atomic_fetch_add(&evaluation->state->states[evaluation->rule].fired, 1, __ATOMIC_RELAXED);
-    if (index >= region->journal_capacity)
+    if (record == NULL)
         return;
-    struct wire_record *record = (struct wire_record *)((char *)region + region->journal) + index;
-    record->state = WIRE_RECORD_OPEN;
     journal_count_processes(evaluation->state);
     fill(evaluation, rule, result, record);
     __atomic_store_n(&record->state, WIRE_RECORD_COMPLETE, __ATOMIC_RELEASE);

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "wire/check.h"
 
+#include <elfutils/libdw.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -64,6 +65,7 @@ static struct error *run(char **arguments, int *ret_status)
         return run_state(arguments, &trial, ret_status);
     _cleanup_(rules_release) struct trial_state state = {0};
     TRY(map_region(arguments[1], &state));
+    elf_version(EV_CURRENT);
     TRY(rules_prepare(&state));
     struct tracer_handlers handlers = rules_handlers;
     handlers.data = &state;

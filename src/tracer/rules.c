@@ -8,12 +8,17 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool names_calls(const struct trial_state *state, const struct wire_pattern *pattern)
+static bool names_calls(const struct trial_state *state, const struct wire_pattern *pattern,
+                        enum maker *ret_maker)
 {
-    return strcmp(plan_text(state, pattern->library), WIRE_SYSTEM_CALLS) == 0;
+    const char *library = plan_text(state, pattern->library);
+    *ret_maker = strcmp(library, WIRE_GO_CALLS) == 0 ? MAKER_GO_RUNTIME : MAKER_PROGRAM;
+    return *ret_maker == MAKER_GO_RUNTIME || strcmp(library, WIRE_SYSTEM_CALLS) == 0;
 }
 
 static bool pattern_covers(const struct trial_state *state, const struct wire_pattern *pattern,
@@ -52,17 +57,23 @@ struct error *rules_prepare(struct trial_state *state)
         (const struct wire_pattern *)((const char *)state->plan + state->plan->patterns.offset);
     struct wire_pattern_state *bound =
         (struct wire_pattern_state *)((char *)state->region + state->region->patterns);
-    state->lists = calloc(linux_call_count(), sizeof *state->lists);
     state->stops = calloc(linux_call_count(), 1);
-    if (state->lists == NULL || state->stops == NULL)
+    for (unsigned i = 0; i < MAKERS; i++)
+        state->lists[i] = calloc(linux_call_count(), sizeof *state->lists[i]);
+    if (state->lists[MAKER_PROGRAM] == NULL || state->lists[MAKER_GO_RUNTIME] == NULL ||
+        state->stops == NULL)
         return error_no_memory();
+    state->files.region = state->region;
+    if (state->region->options & WIRE_RECORD_CALLS && state->region->calls != 0)
+        TRY(recorder_new(state->region, &state->recorder));
     for (uint32_t i = 0; i < state->plan->patterns.count; i++) {
-        if (!names_calls(state, &patterns[i]))
+        enum maker maker;
+        if (!names_calls(state, &patterns[i], &maker))
             continue;
         for (size_t j = 0; j < linux_call_count(); j++) {
             if (!pattern_covers(state, &patterns[i], linux_call_at(j)->name))
                 continue;
-            TRY(add_rules(state, &patterns[i], &state->lists[j]));
+            TRY(add_rules(state, &patterns[i], &state->lists[maker][j]));
             state->stops[j] = FILTER_STOP;
             bound[i].bound++;
         }
@@ -74,10 +85,14 @@ struct error *rules_prepare(struct trial_state *state)
 
 void rules_release(struct trial_state *state)
 {
-    for (size_t i = 0; state->lists != NULL && i < linux_call_count(); i++)
-        ARRAY_DEINIT(&state->lists[i].rules);
-    free(state->lists);
+    for (unsigned maker = 0; maker < MAKERS; maker++) {
+        for (size_t i = 0; state->lists[maker] != NULL && i < linux_call_count(); i++)
+            ARRAY_DEINIT(&state->lists[maker][i].rules);
+        free(state->lists[maker]);
+    }
     free(state->stops);
+    recorder_free(state->recorder);
+    code_files_release(&state->files);
     ARRAY_DEINIT(&state->running);
 }
 
@@ -85,7 +100,9 @@ static void free_process(struct process *process)
 {
     if (process == NULL)
         return;
-    free(process->counts);
+    address_space_clear(&process->space);
+    for (unsigned i = 0; i < MAKERS; i++)
+        free(process->counts[i]);
     free(process->matches);
     free(process);
 }
@@ -101,10 +118,13 @@ static struct error *new_process(struct trial_state *state, const struct tracer_
     _cleanup_(release_process) struct process *process = calloc(1, sizeof *process);
     if (process == NULL)
         return error_no_memory();
-    process->counts = calloc(linux_call_count(), sizeof *process->counts);
+    process->space.files = &state->files;
+    for (unsigned i = 0; i < MAKERS; i++)
+        process->counts[i] = calloc(linux_call_count(), sizeof *process->counts[i]);
     process->matches = calloc(state->plan->rules.count + 1, sizeof *process->matches);
     struct process **slot = ARRAY_ADD(&state->running);
-    if (process->counts == NULL || process->matches == NULL || slot == NULL) {
+    if (process->counts[MAKER_PROGRAM] == NULL || process->counts[MAKER_GO_RUNTIME] == NULL ||
+        process->matches == NULL || slot == NULL) {
         state->running.count -= slot != NULL;
         return error_no_memory();
     }
@@ -147,7 +167,10 @@ static struct error *executes(void *data, struct tracer_task *task)
     struct trial_state *state = data;
     struct process *process = ((struct thread *)task->data)->process;
     journal_count_processes(state); // not before the command runs
-    memset(process->counts, 0, linux_call_count() * sizeof *process->counts);
+    for (unsigned i = 0; i < MAKERS; i++)
+        memset(process->counts[i], 0, linux_call_count() * sizeof *process->counts[i]);
+    address_space_clear(&process->space);
+    process->row = 0;
     memset(process->matches, 0, (state->plan->rules.count + 1) * sizeof *process->matches);
     return NULL;
 }
@@ -235,18 +258,47 @@ static void fire(const struct evaluation *evaluation, const struct wire_rule *ru
         journal_injection(evaluation, rule, result);
 }
 
+// Memory, threads, signals and waiting, for which Go's runtime may call C code.
+static bool serves_runtime(const struct linux_call *call)
+{
+    switch (call->reason) {
+    case REASON_MEMORY:
+    case REASON_OWN_MEMORY:
+    case REASON_OWN_SIGNALS:
+    case REASON_RELATED:
+    case REASON_SCHEDULING:
+    case REASON_WAITING:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Only in Go programs it takes the stack to tell.
+static enum maker maker_of(const struct evaluation *evaluation)
+{
+    struct address_space *space = &evaluation->thread->process->space;
+    const struct code_mapping *mapping =
+        address_space_find(space, evaluation->task, evaluation->call->place);
+    if (!space->is_go)
+        return MAKER_PROGRAM;
+    bool own = mapping != NULL && mapping->code->is_go ? evaluation_stack(evaluation)->of_runtime
+                                                       : serves_runtime(evaluation->call->call);
+    return own ? MAKER_GO_RUNTIME : MAKER_PROGRAM;
+}
+
 static struct error *begin(void *data, struct tracer_task *task, const struct tracer_call *call,
                            struct tracer_order *order)
 {
     struct trial_state *state = data;
     struct thread *thread = task->data;
     size_t index = linux_call_index(call->call);
-    const struct rule_list *list = &state->lists[index];
-    struct evaluation evaluation = {.state = state,
-                                    .task = task,
-                                    .thread = thread,
-                                    .call = call,
-                                    .occurrence = ++thread->process->counts[index]};
+    struct call_stack stack = {.known = false};
+    struct evaluation evaluation = {
+        .state = state, .task = task, .thread = thread, .call = call, .stack = &stack};
+    enum maker maker = maker_of(&evaluation);
+    const struct rule_list *list = &state->lists[maker][index];
+    evaluation.occurrence = ++thread->process->counts[maker][index];
     thread->performs = false;
     for (size_t i = 0; i < list->rules.count; i++)
         __atomic_fetch_add(&state->states[list->rules.items[i]].reached, 1, __ATOMIC_RELAXED);
@@ -254,7 +306,13 @@ static struct error *begin(void *data, struct tracer_task *task, const struct tr
         const struct wire_rule *rule = &state->rules[list->rules.items[i]];
         evaluation.rule = list->rules.items[i];
         struct wire_rule_state *counts = &state->states[evaluation.rule];
-        if (!gates_open(rule, counts, evaluation.occurrence) || !evaluate(&evaluation))
+        if (rule->actions == 0 && state->recorder != NULL) {
+            TRY(recorder_add(state->recorder, &evaluation, maker));
+            continue;
+        }
+        if (!gates_open(rule, counts, evaluation.occurrence) ||
+            (rule->site != WIRE_NONE && !evaluation_is_site(&evaluation, rule->site)) ||
+            !evaluate(&evaluation))
             continue;
         if (rule->once)
             counts->once = 1;
@@ -278,10 +336,38 @@ static struct error *end(void *data, struct tracer_task *task, const struct trac
     return NULL;
 }
 
+// Whether a signal kills the process: it is one that does, and is not caught.
+static bool kills(const struct tracer_task *task, int signal)
+{
+    static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
+    bool wanted = false;
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        wanted |= deadly[i] == signal;
+    char name[64], line[256];
+    unsigned long long caught = 0, ignored = 0;
+    snprintf(name, sizeof name, "/proc/%d/status", task->tid);
+    _cleanup_fclose_ FILE *file = wanted ? fopen(name, "re") : NULL;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        sscanf(line, "SigIgn: %llx", &ignored);
+        if (sscanf(line, "SigCgt: %llx", &caught) == 1)
+            return ((caught | ignored) >> (signal - 1) & 1) == 0;
+    }
+    return false;
+}
+
+static struct error *signalled(void *data, struct tracer_task *task, int *signal)
+{
+    siginfo_t info;
+    if (kills(task, *signal) && ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &info) == 0)
+        journal_crash(data, task, &info);
+    return NULL;
+}
+
 const struct tracer_handlers rules_handlers = {
     .started = started,
     .executes = executes,
     .begin = begin,
     .end = end,
+    .signalled = signalled,
     .ended = ended,
 };

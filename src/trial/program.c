@@ -81,6 +81,16 @@ char *program_obstacle(const char *path)
     return why != NULL ? strdup(why) : NULL;
 }
 
+bool program_is_go(const char *command)
+{
+    _cleanup_(elf_program_deinit) struct elf_program program = {0};
+    _cleanup_(close_object) struct elf_object *object = NULL;
+    _cleanup_error_ struct error *error = elf_find_program(command, &program);
+    if (error == NULL)
+        error = elf_object_open_bare(program.path, &object);
+    return error == NULL && !program.script && elf_object_facts(object)->go_program;
+}
+
 bool program_can_be_traced(const char *command)
 {
     _cleanup_(elf_program_deinit) struct elf_program program = {0};

@@ -20,6 +20,9 @@ char *program_obstacle(const char *path);
 // privileges.
 bool program_can_be_traced(const char *command);
 
+// Whether it is a program in Go.
+bool program_is_go(const char *command);
+
 // The file that is executed under the name of a command; empty if that is not certain. The caller
 // releases it with region_program_deinit().
 struct region_program program_identify(const char *command);

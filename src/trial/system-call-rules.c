@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What rules about system calls may say. The tracer looks at a call from outside: it knows its
-// arguments, descriptors and process, but no stack, no variable and no lock of the program.
+// arguments, descriptors, process and stack, but no variable and no lock of the program.
 #include "trial/system-call-rules.h"
 
 #include "base/cleanup.h"
@@ -31,8 +31,6 @@ static struct error *unknown(const char *name)
 static const char *out_of_reach(uint16_t op)
 {
     switch (op) {
-    case WIRE_OP_STACK:
-        return "caller() or stack()";
     case WIRE_OP_NEW_STACK:
         return "new_stack";
     case WIRE_OP_VARIABLE:
@@ -64,7 +62,7 @@ static struct error *check_rule(const struct wire_plan *plan, const struct wire_
     const struct wire_instruction *code =
         (const struct wire_instruction *)((const char *)plan + plan->code.offset);
     const char *text = text_of(plan, rule->text);
-    const char *beyond = rule->site != WIRE_NONE ? out_of_reach(WIRE_OP_STACK) : NULL;
+    const char *beyond = NULL;
     for (uint32_t i = 0; beyond == NULL && i < rule->code.count; i++)
         beyond = out_of_reach(code[rule->code.offset + i].op);
     if (beyond != NULL)
@@ -94,7 +92,8 @@ struct error *system_call_rules_check(const struct wire_plan *plan)
     const uint32_t *refs = (const void *)(bytes + plan->rule_refs.offset);
     for (uint32_t i = 0; i < plan->patterns.count; i++) {
         const struct wire_pattern *pattern = &patterns[i];
-        if (strcmp(text_of(plan, pattern->library), WIRE_SYSTEM_CALLS) != 0)
+        const char *library = text_of(plan, pattern->library);
+        if (strcmp(library, WIRE_SYSTEM_CALLS) != 0 && strcmp(library, WIRE_GO_CALLS) != 0)
             continue;
         if (!system_call_is_named(text_of(plan, pattern->name)))
             return unknown(text_of(plan, pattern->name));

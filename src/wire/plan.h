@@ -11,11 +11,12 @@
 #define WIRE_PLAN_MAGIC   0x4c50524fu // "ORPL"
 #define WIRE_VERSION      17u
 #define WIRE_NONE         0xffffffffu
-#define WIRE_SYSTEM_CALLS "syscall" // the library of a pattern that names system calls
-#define WIRE_STACK_DEPTH  32        // values an expression may hold at once; the compiler checks
-#define WIRE_AFTER_MAX    32        // after() instances in one plan
-#define WIRE_OUT_MAX      8         // output parameters of one rule
-#define WIRE_ARGUMENTS    6         // integer arguments in registers
+#define WIRE_SYSTEM_CALLS "syscall"    // the library of a pattern that names system calls
+#define WIRE_GO_CALLS     "go-runtime" // likewise: those that Go's runtime makes for itself
+#define WIRE_STACK_DEPTH  32           // values an expression may hold at once; the compiler checks
+#define WIRE_AFTER_MAX    32           // after() instances in one plan
+#define WIRE_OUT_MAX      8            // output parameters of one rule
+#define WIRE_ARGUMENTS    6            // integer arguments in registers
 
 // An array inside the plan.
 struct wire_span {

@@ -6,8 +6,8 @@
 
 #include "engine/shooting.h"
 #include "injector/injector.h"
+#include "injector/spec.h"
 #include "injectors/library/internal.h"
-#include "injectors/library/spec.h"
 #include "oracle/outcome.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tests the table of realistic errors: it is sorted, its errors exist, and it agrees with the table
 // of prototypes.
-#include "injectors/library/realism.h"
+#include "injector/realism.h"
 #include "scenario/scenario.h"
 #include "scenario/tables.h"
 #include "wire/traits.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "injectors/library/recording.h"
+#include "injector/recording.h"
 
 static struct recorded_site sites[] = {{.module = (char *)"/bin/a", .offset = 0x10},
                                        {.module = (char *)"/bin/a", .offset = 0x20}};

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "injector/injector.h"
 #include "injector/parameters.h"
 
 #include <errno.h>
@@ -19,23 +20,86 @@ static struct campaign_option meaning(const struct campaign_arguments *words, si
     return campaign_option_named(words->test, words->flags->entries.items[index].option);
 }
 
-// Finds the injector that the options choose. An error if they choose several.
+// The first injector that is made for `ordeal test` and serves the command; the first one if none
+// does. *ret_why says why it is not the first; the caller frees it.
+static const struct injector *test_injector(char *const *command, char **ret_why)
+{
+    const struct injector *first = NULL;
+    _cleanup_free_ char *why = NULL;
+    for (size_t i = 0; injectors[i] != NULL; i++) {
+        const struct injector *injector = injectors[i];
+        if (injector->test_settings == NULL)
+            continue;
+        char *unfit =
+            injector->unfit != NULL && command != NULL ? injector->unfit(command[0]) : NULL;
+        if (first == NULL)
+            first = injector;
+        if (unfit == NULL) {
+            if (ret_why != NULL)
+                *ret_why = TAKE(why);
+            return injector;
+        }
+        if (why == NULL)
+            why = unfit;
+        else
+            free(unfit);
+    }
+    return first;
+}
+
+char *campaign_replaced_injector(const struct campaign_arguments *words,
+                                 const struct definition *definition)
+{
+    _cleanup_free_ char *why = NULL;
+    const struct injector *injector = words->test ? test_injector(words->command, &why) : NULL;
+    bool used = injector != NULL && definition->injector != NULL &&
+                strcmp(definition->injector, injector->name) == 0;
+    return used ? TAKE(why) : NULL;
+}
+
+static bool has_parameter(const struct injector *injector, const char *name)
+{
+    const struct injector_parameter *parameter = injector->parameters;
+    while (parameter->name != NULL && strcmp(parameter->name, name) != 0)
+        parameter++;
+    return parameter->name != NULL;
+}
+
+// Finds the injector that the options choose. An error if they choose several. Options of the usual
+// injector of `ordeal test` also serve another one that has their parameter.
 static struct error *choose_injector(const struct campaign_arguments *words,
                                      struct definition *definition)
 {
-    struct campaign_option chosen = {0};
+    struct campaign_option chosen = {0}, usual = {0};
+    _cleanup_free_ char *why = NULL;
+    const struct injector *fit = words->test ? test_injector(words->command, &why) : NULL;
     for (size_t i = 0; i < words->flags->entries.count; i++) {
         struct campaign_option option = meaning(words, i);
         if (option.injector == NULL)
             continue;
+        if (words->test && option.injector == test_injector(NULL, NULL)) {
+            usual = option;
+            continue;
+        }
         if (chosen.injector != NULL && chosen.injector != option.injector)
             return error_new("--%s and --%s do not go together: a campaign has one injector",
                              chosen.option.name, option.option.name);
         chosen = option;
     }
-    if (chosen.injector == NULL)
+    const struct injector *injector = chosen.injector != NULL  ? chosen.injector
+                                      : usual.injector != NULL ? fit
+                                                               : NULL;
+    for (size_t i = 0; injector != NULL && i < words->flags->entries.count; i++) {
+        struct campaign_option option = meaning(words, i);
+        if (option.injector != NULL && !has_parameter(injector, option.key))
+            return error_new("--%s does not go with the injector '%s'%s%s", option.option.name,
+                             injector->name, why != NULL ? ", which is used because " : "",
+                             why != NULL ? why : "");
+    }
+    if (injector == NULL ||
+        (definition->injector != NULL && strcmp(definition->injector, injector->name) == 0))
         return NULL;
-    return definition_set(definition, "injector", chosen.injector->name);
+    return definition_set(definition, "injector", injector->name);
 }
 
 static struct error *set_pair(struct definition *definition, const char *pair)
@@ -116,23 +180,22 @@ static struct error *apply_words(const struct campaign_arguments *words,
     return words->command != NULL ? set_command(definition, words->command) : NULL;
 }
 
-// Uses the first injector that is made for `ordeal test`.
-static struct error *use_test_injector(struct definition *definition)
+static struct error *use_test_injector(const struct campaign_arguments *words,
+                                       struct definition *definition)
 {
-    size_t i = 0;
-    while (injectors[i] != NULL && injectors[i]->test_settings == NULL)
-        i++;
-    if (injectors[i] == NULL)
+    const struct injector *injector = test_injector(words->command, NULL);
+    if (injector == NULL)
         return NULL; // definition_check() reports that it is missing
-    TRY(definition_set(definition, "injector", injectors[i]->name));
-    const struct injector_setting *setting = injectors[i]->test_settings;
+    TRY(definition_set(definition, "injector", injector->name));
+    const struct injector_setting *setting = injector->test_settings;
     for (; setting->parameter != NULL; setting++)
         TRY(definition_add_parameter(definition, setting->parameter, setting->value));
     return NULL;
 }
 
 // Sets what a user wants who gives nothing but a command.
-static struct error *set_test_defaults(struct definition *definition)
+static struct error *set_test_defaults(const struct campaign_arguments *words,
+                                       struct definition *definition)
 {
     static const char *const settings[][2] = {
         {"selection.order", "listed"},
@@ -142,7 +205,7 @@ static struct error *set_test_defaults(struct definition *definition)
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         TRY(definition_set(definition, settings[i][0], settings[i][1]));
-    return use_test_injector(definition);
+    return use_test_injector(words, definition);
 }
 
 struct error *campaign_define(const struct campaign_arguments *words,
@@ -153,7 +216,7 @@ struct error *campaign_define(const struct campaign_arguments *words,
     uint64_t chosen = definition.seed;
     definition.seed = NO_SEED;
     if (words->test)
-        TRY(set_test_defaults(&definition));
+        TRY(set_test_defaults(words, &definition));
     if (words->file != NULL)
         TRY(definition_read(&definition, words->file));
     TRY(apply_words(words, &definition));

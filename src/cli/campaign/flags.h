@@ -30,6 +30,10 @@ bool campaign_is_defined(const struct campaign_arguments *words);
 // Applies only the limits among the flags.
 _must_check_ struct error *campaign_set_limits(const struct campaign_arguments *words,
                                                struct definition *definition);
+// Why `ordeal test` uses another injector than it usually does; NULL: it does not. The caller frees
+// the text.
+char *campaign_replaced_injector(const struct campaign_arguments *words,
+                                 const struct definition *definition);
 // Splits "FILE -- COMMAND". The results point into `operands`.
 _must_check_ struct error *campaign_operands(char **operands, const char **ret_file,
                                              char ***ret_command);

@@ -168,6 +168,18 @@ static void warn_of_input(const struct definition *definition,
                                      "gives it one");
 }
 
+static void warn_of_injector(const struct campaign_arguments *words,
+                             const struct definition *definition,
+                             const struct campaign_control *control)
+{
+    _cleanup_free_ char *why = campaign_replaced_injector(words, definition);
+    char text[512];
+    if (why == NULL || control->warn == NULL)
+        return;
+    snprintf(text, sizeof text, "system calls of %s are made to fail: %s", words->command[0], why);
+    control->warn(control->data, text);
+}
+
 struct error *campaign_carry_out(const struct campaign_job *job, struct store **ret_store,
                                  struct campaign_end *ret_end)
 {
@@ -185,8 +197,10 @@ struct error *campaign_carry_out(const struct campaign_job *job, struct store **
     TRY(progress_new(job->quiet, &progress));
     struct campaign_control *control = progress_control(progress);
     control->known = job->known;
-    if (!job->resume)
+    if (!job->resume) {
         warn_of_input(&definition, control);
+        warn_of_injector(job->words, &definition, control);
+    }
     struct error *error = job->resume ? resume(job->words, store, control, ret_end)
                                       : campaign_start(&definition, store, control, ret_end);
     progress_free(progress);

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "callsite/danger.h"
 #include "elf/object.h"
-#include "injectors/library/realism.h"
+#include "injector/realism.h"
 #include "profile/system-calls.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "callsite/modules.h"
-#include "injectors/library/recording.h"
+#include "injector/recording.h"
 
 struct analysis {
     struct callsite_modules modules;

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "injectors/library/realism.h"
+#include "injector/realism.h"
 #include "scenario/tables.h"
 
 #include <fnmatch.h>
@@ -324,7 +324,7 @@ static struct error *consider_all(struct choosing *choosing, struct recording *r
     return NULL;
 }
 
-struct error *choice_candidates(struct library_plan *plan, struct recording *stacks,
+struct error *choice_candidates(struct call_plan *plan, struct recording *stacks,
                                 const struct descriptor_kinds *kinds,
                                 const struct analysis *analysis,
                                 const struct choice_options *options, candidate_add *add,
@@ -369,7 +369,7 @@ static struct error *note_reference_places(struct choosing *choosing,
     return NULL;
 }
 
-struct error *choice_second_faults(struct library_plan *plan, const struct recording *stacks,
+struct error *choice_second_faults(struct call_plan *plan, const struct recording *stacks,
                                    const struct choice_followed *followed,
                                    const struct choice_options *options, candidate_add *add,
                                    void *data)

@@ -5,8 +5,8 @@
 #define ORDEAL_INJECTORS_LIBRARY_CHOICE_H
 
 #include "base/error.h"
-#include "injectors/library/candidates.h"
-#include "injectors/library/realism.h"
+#include "injector/call-candidates.h"
+#include "injector/realism.h"
 
 struct choice_options {
     const struct words *functions; // globs; all if NULL
@@ -32,7 +32,7 @@ struct analysis;         // analysis.h
 // checked ones, calls by the C library, guessed failures, further stacks of the same sites. Code
 // below the directory comes before all other code. Functions take turns. A candidate's `series` is
 // the name of its stage. The analysis must be that of the plan's recording.
-_must_check_ struct error *choice_candidates(struct library_plan *plan, struct recording *stacks,
+_must_check_ struct error *choice_candidates(struct call_plan *plan, struct recording *stacks,
                                              const struct descriptor_kinds *kinds,
                                              const struct analysis *analysis,
                                              const struct choice_options *options,
@@ -52,7 +52,7 @@ _must_check_ struct error *choice_follow(struct choice_followed *followed, const
 // Makes candidates of second faults: for each place that only followed shots call from, one for
 // each error that happens. The first fault is that of the first shot that got there. The spec has
 // both rules; the series is CANDIDATE_SECOND.
-_must_check_ struct error *choice_second_faults(struct library_plan *plan,
+_must_check_ struct error *choice_second_faults(struct call_plan *plan,
                                                 const struct recording *stacks,
                                                 const struct choice_followed *followed,
                                                 const struct choice_options *options,

@@ -6,9 +6,9 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "injector/realism.h"
 #include "injectors/library/analysis.h"
 #include "injectors/library/choice.h"
-#include "injectors/library/realism.h"
 #include "injectors/library/watch.h"
 
 // In the order in which they are tried. Calls by the C library come late: they mostly make a
@@ -43,7 +43,7 @@ struct chosen {
 };
 
 struct choosing {
-    struct library_plan *plan;
+    struct call_plan *plan;
     const struct recording *recording; // the one being looked at
     const struct choice_options *options;
     const struct descriptor_kinds *kinds; // of descriptors

@@ -8,7 +8,7 @@
 #include "base/secrets.h"
 #include "callsite/recovery.h"
 #include "elf/tables.h"
-#include "injectors/library/realism.h"
+#include "injector/realism.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "injectors/library/first-run.h"
 
 #include "base/cleanup.h"
-#include "injectors/library/realism.h"
-#include "injectors/library/spec.h"
+#include "injector/realism.h"
+#include "injector/spec.h"
 
 static struct error *watch(struct scenario *scenario, const char *function,
                            enum scenario_watch kind)

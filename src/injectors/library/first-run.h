@@ -6,7 +6,7 @@
 #define ORDEAL_INJECTORS_LIBRARY_FIRST_RUN_H
 
 #include "base/error.h"
-#include "injectors/library/recording.h"
+#include "injector/recording.h"
 #include "scenario/scenario.h"
 
 #include <stdbool.h>

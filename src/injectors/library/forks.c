@@ -3,6 +3,7 @@
 #include "injectors/library/internal.h"
 
 #include "base/cleanup.h"
+#include "injector/fault-text.h"
 #include "scenario/rule.h"
 #include "store/spec.h"
 #include "trial/forking.h"
@@ -102,7 +103,7 @@ static struct error *observe_branch(void *self, const char *root, size_t index,
         if (library->branches[i].shot == index)
             observation->plan_hash = library->branches[i].plan_hash;
     TRY(journal_reader_observe(library->reader, &view, library->current, observation));
-    library_note_errors(observation);
+    fault_text_note_errors(observation);
     for (size_t i = 0; i < observation->injections.count; i++)
         observation->injections.items[i].rule = 0;
     return NULL;

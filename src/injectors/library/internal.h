@@ -4,9 +4,9 @@
 #ifndef ORDEAL_INJECTORS_LIBRARY_INTERNAL_H
 #define ORDEAL_INJECTORS_LIBRARY_INTERNAL_H
 
+#include "injector/call-candidates.h"
 #include "injector/injector.h"
 #include "injector/journal-reader.h"
-#include "injectors/library/candidates.h"
 #include "injectors/library/choice.h"
 #include "injectors/library/coverage.h"
 #include "injectors/library/untested.h"
@@ -17,7 +17,7 @@
 struct library {
     struct injector_setup setup;
     bool automatic;
-    struct library_plan plan;
+    struct call_plan plan;
     struct untested_faults untested;
     struct scenario *watching; // records the faults' functions, injects nothing
     // For automatic faults. Made after the first reference run: which stacks and kinds of
@@ -100,8 +100,6 @@ _must_check_ struct error *library_describe(void *self, const char *fault,
                                             const struct injection *injection, struct buffer *text);
 _must_check_ struct error *library_reproduce(void *self, const char *spec, uint64_t seed,
                                              uint64_t timeout_ns, char **ret_command);
-// Fills in which errno each fault has injected.
-void library_note_errors(struct observation *observation);
 extern const struct injector_stored library_stored;
 
 // ---- prove.c ----

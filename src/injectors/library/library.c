@@ -3,12 +3,13 @@
 // workload's calls. A candidate is one of these calls and one fault; its spec is a rule as in
 // --inject.
 #include "base/cleanup.h"
+#include "injector/spec.h"
 #include "injectors/library/first-run.h"
 #include "injectors/library/internal.h"
-#include "injectors/library/spec.h"
 #include "isa/need.h"
 #include "store/spec.h"
 #include "trial/debug.h"
+#include "trial/program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -221,7 +222,7 @@ static struct error *prepare(void *self, struct shot *shot)
         .record_calls = library->is_reference || library->following != NULL || library->observing,
         .record_inside = library->observing && library->following == NULL,
         .record_stacks = library->is_reference &&
-                         (library->plan.at == LIBRARY_STACK || library_tells_stacks(library)),
+                         (library->plan.at == CALL_AT_STACK || library_tells_stacks(library)),
         .coverage = library->covered != NULL ? &library->covered->file : NULL,
     };
     TRY(runtime_session_prepare(library->session, &options));
@@ -337,7 +338,7 @@ static struct error *candidates(void *self, candidate_add *add, void *data)
 {
     struct library *library = self;
     if (!library->automatic)
-        return library_candidates(&library->plan, add, data);
+        return call_candidates(&library->plan, add, data);
     const struct choice_options options = library_choice_options(library);
     TRY(library_analyse(library));
     TRY(choice_candidates(&library->plan, &library->stacks, &library->kinds, &library->analysis,
@@ -371,7 +372,7 @@ static struct error *remarks(void *self, remark_add *add, void *data)
 static struct error *next(void *self, const struct candidate *last, struct candidate *ret_next)
 {
     const struct library *library = self;
-    return library_next(&library->plan, last, ret_next);
+    return call_candidates_next(&library->plan, last, ret_next);
 }
 
 static struct error *debug_command(void *self, const struct shot *shot, const char *input,
@@ -397,12 +398,24 @@ static const struct injector_learning learning = {
     .join = join,
 };
 
+// Go programs call the kernel themselves, also where they can be intercepted.
+static char *unfit(const char *command)
+{
+    char *why = program_obstacle(command);
+    if (why == NULL && program_is_go(command))
+        why = strdup("it is a Go program, which calls the kernel without any library");
+    if (why != NULL && !program_can_be_traced(command))
+        free(TAKE(why)); // nobody serves it, and this injector says why
+    return why;
+}
+
 const struct injector injector_library = {
     .name = "library",
     .summary = "makes calls of library functions fail",
     .parameters = parameters,
     .options = command_line,
     .test_settings = test_settings,
+    .unfit = unfit,
     .check = library_check_value,
     .open = open_library,
     .close = close_library,

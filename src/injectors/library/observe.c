@@ -3,6 +3,7 @@
 #include "injectors/library/internal.h"
 
 #include "base/cleanup.h"
+#include "injector/fault-text.h"
 #include "trial/calls.h"
 #include "trial/region.h"
 #include "trial/resolver.h"
@@ -147,7 +148,7 @@ struct error *library_observe(void *self, const char *root, struct observation *
     if (observation->damage != WIRE_DAMAGE_NONE)
         return library->is_reference ? journal_reader_damage_error() : NULL;
     observation->plan_hash = runtime_session_plan_hash(library->session);
-    library_note_errors(observation);
+    fault_text_note_errors(observation);
     if (library->is_reference)
         return record(library, &view, observation);
     if (library->following != NULL)

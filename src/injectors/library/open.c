@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "injector/parameters.h"
+#include "injector/spec.h"
 #include "injectors/library/first-run.h"
-#include "injectors/library/spec.h"
 #include "scenario/rule.h"
 #include "trial/program.h"
 #include "trial/result-types.h"
@@ -137,13 +137,13 @@ struct error *library_fill(struct library *library)
     const struct injector_setup *setup = &library->setup;
     const struct parameters *parameters = setup->parameters;
     const char *at = parameters_value(parameters, "at", "occurrence");
-    library->plan.at = strcmp(at, "site") == 0    ? LIBRARY_SITE
-                       : strcmp(at, "stack") == 0 ? LIBRARY_STACK
-                                                  : LIBRARY_OCCURRENCE;
+    library->plan.at = strcmp(at, "site") == 0    ? CALL_AT_SITE
+                       : strcmp(at, "stack") == 0 ? CALL_AT_STACK
+                                                  : CALL_AT_OCCURRENCE;
     library->plan.persistent =
         strcmp(parameters_value(parameters, "mode", "transient"), "persistent") == 0;
     library->plan.sweep = setup->sweeps;
-    if (library->plan.sweep && library->plan.at != LIBRARY_OCCURRENCE)
+    if (library->plan.sweep && library->plan.at != CALL_AT_OCCURRENCE)
         return error_new("a sweep goes from occurrence to occurrence; 'at: %s' cannot be swept",
                          at);
     TRY(scenario_new(&library->plan.faults));

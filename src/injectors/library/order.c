@@ -5,9 +5,9 @@
 
 #include "base/cleanup.h"
 #include "callsite/identity.h"
+#include "injector/realism.h"
+#include "injector/spec.h"
 #include "injectors/library/internal.h"
-#include "injectors/library/realism.h"
-#include "injectors/library/spec.h"
 #include "store/spec.h"
 #include "wire/region.h"
 
@@ -197,8 +197,8 @@ static struct error *emit(struct choosing *choosing, const struct chosen *chosen
     bool by_occurrence = chosen->occurrence != 0 || chosen->stage == STAGE_STACK;
     at.first = chosen->occurrence != 0 ? chosen->occurrence : call->first;
     struct error *error =
-        library_one(choosing->plan, &rule, chosen->recording, &at,
-                    by_occurrence ? LIBRARY_STACK : LIBRARY_SITE, add_staged, staging);
+        call_candidates_one(choosing->plan, &rule, chosen->recording, &at,
+                            by_occurrence ? CALL_AT_STACK : CALL_AT_SITE, add_staged, staging);
     choosing->plan->persistent = false;
     return error;
 }

@@ -3,10 +3,10 @@
 // do its work in that very call, and records which functions of the system it calls meanwhile. Then
 // each of these is made to fail, alone and together with all that fail for the same reason later.
 #include "base/cleanup.h"
+#include "injector/realism.h"
+#include "injector/spec.h"
 #include "injectors/library/internal.h"
 #include "injectors/library/proven.h"
-#include "injectors/library/realism.h"
-#include "injectors/library/spec.h"
 #include "store/spec.h"
 
 #include <limits.h>

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "elf/object.h"
-#include "injectors/library/realism.h"
+#include "injector/realism.h"
 #include "profile/cache.h"
 
 #include <stdlib.h>

@@ -19,11 +19,10 @@ void untested_faults_deinit(struct untested_faults *untested)
 }
 
 struct error *untested_faults_diagnose(struct untested_faults *untested,
-                                       const struct library_plan *plan,
-                                       const struct wire_view *view)
+                                       const struct call_plan *plan, const struct wire_view *view)
 {
     size_t count = scenario_rule_count(plan->faults), called = 0;
-    while (called < count && library_is_called(plan, called))
+    while (called < count && call_plan_is_called(plan, called))
         called++;
     if (called == count)
         return NULL;
@@ -51,12 +50,11 @@ static struct error *put_relatives(const struct injector_setup *setup, const cha
     return buffer_printf(text, "; %s imports %s", file_base_name(name), names.data);
 }
 
-static struct error *put_why(const struct untested_faults *untested,
-                             const struct library_plan *plan, const struct injector_setup *setup,
-                             size_t fault, struct buffer *text)
+static struct error *put_why(const struct untested_faults *untested, const struct call_plan *plan,
+                             const struct injector_setup *setup, size_t fault, struct buffer *text)
 {
     const struct scenario_rule_view rule = scenario_rule(plan->faults, fault);
-    if (library_is_called(plan, fault))
+    if (call_plan_is_called(plan, fault))
         return buffer_printf(text, "the reference runs agree on none of its calls");
     if (fault < untested->count && untested->whys[fault] != NULL)
         return buffer_printf(text, "%s", untested->whys[fault]);
@@ -67,7 +65,7 @@ static struct error *put_why(const struct untested_faults *untested,
 }
 
 // Adds a remark for each called function that cannot return the fault's value.
-static struct error *tell_misfits(const struct library_plan *plan, size_t fault, remark_add *add,
+static struct error *tell_misfits(const struct call_plan *plan, size_t fault, remark_add *add,
                                   void *data)
 {
     const struct scenario_rule_view rule = scenario_rule(plan->faults, fault);
@@ -80,7 +78,7 @@ static struct error *tell_misfits(const struct library_plan *plan, size_t fault,
             continue;
         told = call->function; // calls are sorted by function
         _cleanup_(buffer_deinit) struct buffer text = {0};
-        bool left_out = library_leaves_out(plan, fault, call->function);
+        bool left_out = call_plan_leaves_out(plan, fault, call->function);
         if (!left_out)
             TRY(buffer_printf(&text, "%s: ", rule.text));
         TRY(buffer_printf(&text, "this is not how %s fails, it returns %s%s", call->function,
@@ -94,7 +92,7 @@ static struct error *tell_misfits(const struct library_plan *plan, size_t fault,
 }
 
 // Whether all called functions of the fault are left out for that reason.
-static bool is_misfit(const struct library_plan *plan, size_t fault)
+static bool is_misfit(const struct call_plan *plan, size_t fault)
 {
     bool called = false;
     for (size_t i = 0; i < plan->recording.calls.count; i++) {
@@ -102,14 +100,14 @@ static bool is_misfit(const struct library_plan *plan, size_t fault)
         if (!scenario_rule_covers(plan->faults, fault, call->library, call->function))
             continue;
         called = true;
-        if (!library_leaves_out(plan, fault, call->function))
+        if (!call_plan_leaves_out(plan, fault, call->function))
             return false;
     }
     return called;
 }
 
 struct error *untested_faults_remark(const struct untested_faults *untested,
-                                     const struct library_plan *plan,
+                                     const struct call_plan *plan,
                                      const struct injector_setup *setup, remark_add *add,
                                      void *data)
 {

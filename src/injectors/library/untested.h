@@ -5,7 +5,7 @@
 #define ORDEAL_INJECTORS_LIBRARY_UNTESTED_H
 
 #include "base/error.h"
-#include "injectors/library/candidates.h"
+#include "injector/call-candidates.h"
 #include "wire/view.h"
 
 #include <stddef.h>
@@ -19,13 +19,13 @@ void untested_faults_deinit(struct untested_faults *untested);
 // Called after the first reference run, whose view has a rule for every fault. Diagnoses why rules
 // cannot apply, if no call matched some fault.
 _must_check_ struct error *untested_faults_diagnose(struct untested_faults *untested,
-                                                    const struct library_plan *plan,
+                                                    const struct call_plan *plan,
                                                     const struct wire_view *view);
-// Called after library_candidates(). Adds a remark for each fault without a candidate
+// Called after call_candidates(). Adds a remark for each fault without a candidate
 // (REMARK_UNTESTED), for each function that cannot return its fault's value, and for calls that not
 // all runs made.
 _must_check_ struct error *untested_faults_remark(const struct untested_faults *untested,
-                                                  const struct library_plan *plan,
+                                                  const struct call_plan *plan,
                                                   const struct injector_setup *setup,
                                                   remark_add *add, void *data);
 

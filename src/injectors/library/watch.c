@@ -5,9 +5,9 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "injector/realism.h"
 #include "injectors/library/analysis.h"
 #include "injectors/library/first-run.h"
-#include "injectors/library/realism.h"
 #include "scenario/tables.h"
 #include "wire/region.h"
 

@@ -2,7 +2,7 @@
 // The table of realistic errors. A fault that never happens wastes a trial and, worse, the time of
 // the reader of a finding. So each function has few errors, one or two for each way to fail: no
 // permission, no room, no memory, no descriptor left, broken hardware, a lost peer.
-#include "injectors/library/realism.h"
+#include "injector/realism.h"
 
 #include "base/file.h"
 #include "wire/names.h"

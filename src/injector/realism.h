@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How functions of the C library really fail: which errors a program must expect in ordinary life,
 // and which are only possible on paper. This is a table; a test checks it.
-#ifndef ORDEAL_INJECTORS_LIBRARY_REALISM_H
-#define ORDEAL_INJECTORS_LIBRARY_REALISM_H
+#ifndef ORDEAL_INJECTOR_REALISM_H
+#define ORDEAL_INJECTOR_REALISM_H
 
 #include <stdbool.h>
 #include <stddef.h>

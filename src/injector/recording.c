@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Collects the calls of several runs, finds out which calls all of them made, and merges them.
-#include "injectors/library/recording.h"
+#include "injector/recording.h"
 
 #include "base/cleanup.h"
 #include "base/hash.h"

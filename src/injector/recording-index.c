@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tells whether all runs of one recording made a call of another one.
-#include "injectors/library/recording.h"
+#include "injector/recording.h"
 
 #include "base/cleanup.h"
 #include "base/hash.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes rules of --inject, with words quoted so that the lexer reads them back.
-#include "injectors/library/spec.h"
+#include "injector/spec.h"
 
 #include "base/cleanup.h"
 #include "base/hash.h"
-#include "injectors/library/recording.h"
+#include "injector/recording.h"
 #include "store/utf8.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes rules in the language of --inject. Names of functions, programs and modules may contain
 // any characters; they are quoted here.
-#ifndef ORDEAL_INJECTORS_LIBRARY_SPEC_H
-#define ORDEAL_INJECTORS_LIBRARY_SPEC_H
+#ifndef ORDEAL_INJECTOR_SPEC_H
+#define ORDEAL_INJECTOR_SPEC_H
 
 #include "base/array.h"
 #include "base/error.h"

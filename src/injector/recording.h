@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The recorded calls of reference runs: who called which function from where, and how often.
 // recording_settle() merges the runs.
-#ifndef ORDEAL_INJECTORS_LIBRARY_RECORDING_H
-#define ORDEAL_INJECTORS_LIBRARY_RECORDING_H
+#ifndef ORDEAL_INJECTOR_RECORDING_H
+#define ORDEAL_INJECTOR_RECORDING_H
 
 #include "base/array.h"
 #include "base/error.h"

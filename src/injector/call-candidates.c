@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Makes candidates of the faults that the user named. A series is the beginning of a rule; its
 // candidates differ only in the rule's end, "and count == N".
-#include "injectors/library/candidates.h"
+#include "injector/call-candidates.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "injectors/library/realism.h"
-#include "injectors/library/spec.h"
+#include "injector/realism.h"
+#include "injector/spec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct candidate_builder {
-    struct library_plan *plan;
+    struct call_plan *plan;
     size_t fault;
     struct scenario_rule_view rule;
     candidate_add *add;
@@ -86,7 +86,7 @@ static struct error *put_series(const struct candidate_builder *builder,
 
 #define ONCE " and once"
 
-static struct error *put_occurrence(const struct library_plan *plan, const char *series,
+static struct error *put_occurrence(const struct call_plan *plan, const char *series,
                                     uint64_t occurrence, bool once, char **ret_spec)
 {
     if (asprintf(ret_spec, "%s and count %s %llu%s", series, plan->persistent ? ">=" : "==",
@@ -225,7 +225,7 @@ static struct error *add_stack(struct candidate_builder *builder, const struct r
     return fresh ? add_first(builder, call) : NULL;
 }
 
-bool library_is_called(const struct library_plan *plan, size_t fault)
+bool call_plan_is_called(const struct call_plan *plan, size_t fault)
 {
     for (size_t i = 0; i < plan->recording.calls.count; i++)
         if (scenario_rule_covers(plan->faults, fault, plan->recording.calls.items[i].library,
@@ -234,7 +234,7 @@ bool library_is_called(const struct library_plan *plan, size_t fault)
     return false;
 }
 
-bool library_leaves_out(const struct library_plan *plan, size_t fault, const char *function)
+bool call_plan_leaves_out(const struct call_plan *plan, size_t fault, const char *function)
 {
     const char *pattern = scenario_rule(plan->faults, fault).function;
     return strpbrk(pattern, "*?[") != NULL &&
@@ -251,18 +251,18 @@ static struct error *add_fault(struct candidate_builder *builder)
                 break;
         if (!scenario_rule_covers(builder->plan->faults, builder->fault, calls[start].library,
                                   calls[start].function) ||
-            library_leaves_out(builder->plan, builder->fault, calls[start].function))
+            call_plan_leaves_out(builder->plan, builder->fault, calls[start].function))
             continue;
-        if (builder->plan->at == LIBRARY_OCCURRENCE)
+        if (builder->plan->at == CALL_AT_OCCURRENCE)
             TRY(add_occurrences(builder, calls + start, end - start));
-        for (size_t i = start; builder->plan->at != LIBRARY_OCCURRENCE && i < end; i++)
-            TRY(builder->plan->at == LIBRARY_SITE ? add_site(builder, &calls[i])
+        for (size_t i = start; builder->plan->at != CALL_AT_OCCURRENCE && i < end; i++)
+            TRY(builder->plan->at == CALL_AT_SITE ? add_site(builder, &calls[i])
                                                   : add_stack(builder, &calls[i]));
     }
     return NULL;
 }
 
-struct error *library_candidates(struct library_plan *plan, candidate_add *add, void *data)
+struct error *call_candidates(struct call_plan *plan, candidate_add *add, void *data)
 {
     size_t count = scenario_rule_count(plan->faults);
     TRY(recording_settle(&plan->recording, NULL));
@@ -285,19 +285,20 @@ struct error *library_candidates(struct library_plan *plan, candidate_add *add, 
     return NULL;
 }
 
-struct error *library_one(struct library_plan *plan, const struct scenario_rule_view *rule,
-                          const struct recording *recording, const struct recorded_call *call,
-                          enum library_at at, candidate_add *add, void *data)
+struct error *call_candidates_one(struct call_plan *plan, const struct scenario_rule_view *rule,
+                                  const struct recording *recording,
+                                  const struct recorded_call *call, enum call_at at,
+                                  candidate_add *add, void *data)
 {
     const struct candidate_builder builder = {
         .plan = plan, .rule = *rule, .add = add, .data = data};
     const struct recorded_site *site = &recording->sites.items[call->site];
-    return at == LIBRARY_SITE ? make_site(&builder, call, site)
+    return at == CALL_AT_SITE ? make_site(&builder, call, site)
                               : add_occurrence(&builder, call, site, true, call->first);
 }
 
-struct error *library_next(const struct library_plan *plan, const struct candidate *last,
-                           struct candidate *ret_next)
+struct error *call_candidates_next(const struct call_plan *plan, const struct candidate *last,
+                                   struct candidate *ret_next)
 {
     struct candidate candidate = {
         .position = last->position + 1, .weight = last->weight, .line = last->line};
