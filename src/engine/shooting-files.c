@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,9 +31,10 @@ static int by_path(const void *path, const void *item)
 static bool has(const struct made_changes *changes, const struct sandbox_change *change)
 {
     const struct made_change *made =
-        changes->items.count == 0 ? NULL
-                                  : bsearch(change->path, changes->items.items, changes->items.count,
-                                            sizeof *changes->items.items, by_path);
+        changes->items.count == 0
+            ? NULL
+            : bsearch(change->path, changes->items.items, changes->items.count,
+                      sizeof *changes->items.items, by_path);
     return made != NULL && made->kind == change->kind && made->size == change->size &&
            made->hash == change->hash && made->mode == change->mode;
 }
@@ -64,13 +66,9 @@ static struct error *add_made(void *data, const struct sandbox_change *change)
 static struct error *each_change(struct shot_run *shot_run,
                                  struct error *(*change)(void *, const struct sandbox_change *))
 {
-    const struct oracle *oracle = &shot_run->shooting->definition->oracle;
-    bool needed = shot_run->shot.file_count != 0 || shot_run->shot.build != NULL;
-    if (!needed || (!oracle->compare_files && oracle->command.count == 0))
+    if (shot_run->shot.file_count == 0 && shot_run->shot.build == NULL)
         return NULL;
-    return sandbox_each_change(shot_run->shooting->sandbox,
-                               (const char *const *)shot_run->shooting->ignored.items, change,
-                               shot_run);
+    return sandbox_each_change(shot_run->shooting->sandbox, NULL, change, shot_run);
 }
 
 struct error *shot_files_put(struct shot_run *shot_run)
@@ -85,9 +83,23 @@ struct error *shot_files_put(struct shot_run *shot_run)
     return NULL;
 }
 
+// A build that changes nothing but the files that were put there has not noticed them: the program
+// is the one without the fault.
 struct error *shot_files_note(struct shot_run *shot_run)
 {
-    return each_change(shot_run, add_made);
+    TRY(each_change(shot_run, add_made));
+    if (shot_run->shot.build == NULL || shot_run->shot.file_count == 0 ||
+        shot_run->made.items.count > shot_run->shot.file_count)
+        return NULL;
+    shot_run->blocked = true;
+    if (asprintf(&shot_run->run->trouble,
+                 "the build has changed nothing, although %s is another one: does it know that "
+                 "the program depends on it?",
+                 shot_run->shot.files[0].path) < 0) {
+        shot_run->run->trouble = NULL;
+        return error_no_memory();
+    }
+    return NULL;
 }
 
 bool shot_files_made(const struct shot_run *shot_run, const struct sandbox_change *change)

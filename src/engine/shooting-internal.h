@@ -58,13 +58,13 @@ struct shot_run {
     struct shooting *shooting;
     struct shot shot;
     struct outcome_run *run;
-    struct error *error; // the first error of a callback
-    bool blocked;        // setup or pretest failed
-    bool put;            // the shot's files have their content
-    bool begun;          // the injector's begin() was called
-    bool overdue;        // the workload timed out
-    unsigned waits;      // how often in a row it was seen waiting for a terminal
-    bool collected;      // changes of files were collected
+    struct error *error;              // the first error of a callback
+    bool blocked;                     // setup or pretest failed
+    bool put;                         // the shot's files have their content
+    bool begun;                       // the injector's begin() was called
+    bool overdue;                     // the workload timed out
+    unsigned waits;                   // how often in a row it was seen waiting for a terminal
+    bool collected;                   // changes of files were collected
     struct made_changes before, made; // before the shot's files; by them and by the build
     struct timespec start;
     struct sandbox_result results[STEPS]; // in the order of `steps`

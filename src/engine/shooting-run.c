@@ -99,7 +99,7 @@ static bool before_workload(void *data, struct sandbox *sandbox)
     shot_run_keep_error(shot_run, shot_files_put(shot_run));
     if (shot_run->error == NULL)
         shot_run_keep_error(shot_run, shot_files_note(shot_run));
-    if (shot_run->error != NULL)
+    if (shot_run->error != NULL || shot_run->blocked)
         return false;
     clock_gettime(CLOCK_REALTIME_COARSE, &shot_run->start); // as file systems date files
     const char *directory = sandbox_directory(sandbox), *known = shooting->definition->directory;
@@ -326,9 +326,9 @@ static void hand_over(struct shot_run *shot_run)
 {
     struct outcome_run *run = shot_run->run;
     struct sandbox_result *const places[STEPS] = {
-        [SETUP] = &run->setup,       [PRETEST] = &run->pretest, [BUILD] = &run->build,
-        [WORKLOAD] = &run->workload,
-        [POSTTEST] = &run->posttest, [ORACLE] = &run->oracle,   [TEARDOWN] = &run->teardown};
+        [SETUP] = &run->setup,       [PRETEST] = &run->pretest,   [BUILD] = &run->build,
+        [WORKLOAD] = &run->workload, [POSTTEST] = &run->posttest, [ORACLE] = &run->oracle,
+        [TEARDOWN] = &run->teardown};
     for (size_t i = 0; i < shot_run->count; i++) {
         *places[shot_run->kinds[i]] = shot_run->results[i];
         shot_run->results[i] = (struct sandbox_result){0};

@@ -42,16 +42,15 @@ static struct error *make_candidate(const struct mutants *self, size_t number,
     const struct mutate_candidate *from = &self->set.items.items[number];
     _cleanup_(buffer_deinit) struct buffer spec = {0};
     TRY(mutant_put_spec(self, number, self->executed[number], &spec));
-    const char *base = file_base_name(from->file);
+    const char *file = mutants_name(self, from->file), *base = file_base_name(file);
     candidate->weight = 1;
     candidate->line = from->line;
     candidate->spec = TAKE(spec.data);
     candidate->type = strdup(model_types[from->kind].name);
     candidate->function = strdup(from->function);
     candidate->module = strdup(from->changed);
-    candidate->file = strdup(from->file);
-    candidate->component =
-        base > from->file + 1 ? strndup(from->file, (size_t)(base - from->file) - 1) : strdup(".");
+    candidate->file = strdup(file);
+    candidate->component = base > file + 1 ? strndup(file, (size_t)(base - file) - 1) : strdup(".");
     return candidate->type != NULL && candidate->function != NULL && candidate->module != NULL &&
                    candidate->file != NULL && candidate->component != NULL
                ? NULL

@@ -306,7 +306,7 @@ static struct error *add_injection(const struct mutants *self, bool counted,
     injection->fault = strdup(model_types[candidate->kind].name);
     injection->symbol = *candidate->function != '\0' ? strdup(candidate->function) : NULL;
     injection->module = strdup(self->changed);
-    injection->file = *candidate->file != '\0' ? strdup(candidate->file) : NULL;
+    injection->file = *candidate->file != '\0' ? strdup(mutants_name(self, candidate->file)) : NULL;
     const char *program = candidate->address != 0 ? self->changed : self->program;
     if (program != NULL && strstr(file_base_name(program), ".so") == NULL) // a library's user is
         injection->program = strdup(file_base_name(program));              // not known

@@ -50,11 +50,11 @@ struct mutants {
     ARRAY(struct mutant_watch) watches;
     struct cover_file file;
     bool has_file, profiles;
-    size_t candidate; // MUTANTS_NONE: a reference run
+    size_t candidate;            // MUTANTS_NONE: a reference run
     enum mutant_execution known; // from the spec
     struct shot_file change;
     struct buffer content;
-    char *changed; // the path in `change`
+    char *changed;       // the path in `change`
     const char *program; // that has the faults; NULL: not known
 };
 
@@ -95,6 +95,9 @@ _must_check_ struct error *mutants_below(const struct mutants *self, struct word
 
 // ---- specs: spec.c ----
 
+// A path for people: from the working directory on, where it is below that. Levels and compilers
+// name the same file in different ways.
+const char *mutants_name(const struct mutants *self, const char *path);
 // "missing-call@sum.c:6:5 in sum": type, place, and function or module. If it is not certain that
 // the place is executed, the spec says so.
 _must_check_ struct error *mutant_put_spec(const struct mutants *self, size_t candidate,

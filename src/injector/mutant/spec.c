@@ -17,8 +17,7 @@ static const char *const suffixes[] = {
 };
 #define SUFFIXES (sizeof suffixes / sizeof *suffixes)
 
-// A path for people: from the working directory on, where it is below that.
-static const char *name_of(const struct mutants *self, const char *path)
+const char *mutants_name(const struct mutants *self, const char *path)
 {
     size_t size = strlen(self->setup.directory);
     bool below = strncmp(path, self->setup.directory, size) == 0 && path[size] == '/';
@@ -32,8 +31,8 @@ struct error *mutant_put_spec(const struct mutants *self, size_t number,
     const char *place = strchr(candidate->id, '@');
     TRY(buffer_printf(text, "%s%s", model_types[candidate->kind].name,
                       place != NULL ? place : "@?"));
-    const char *inside = candidate->address != 0 ? name_of(self, candidate->changed)
-                                                 : candidate->function;
+    const char *inside =
+        candidate->address != 0 ? mutants_name(self, candidate->changed) : candidate->function;
     if (*inside != '\0')
         TRY(buffer_printf(text, " in %s", inside));
     return buffer_printf(text, "%s", suffixes[executed]);
