@@ -34,8 +34,9 @@
 #define LISTING_FRESH_NS       (10 * NS_PER_MS)  // the next run uses the files listed last
 
 // The tests of a project, against mutants
-#define SCORE_WAIT_NS     (5 * NS_PER_S) // beside the following multiple of what they usually take,
-#define SCORE_WAIT_FACTOR 3              // for each that runs at the same time: they build, too
+#define SCORE_WAIT_NS       (5 * NS_PER_S) // beside the following multiple of what they usually take,
+#define SCORE_SHORT_WAIT_NS (2 * NS_PER_S) // where nothing is built
+#define SCORE_WAIT_FACTOR   3              // for each that runs at the same time: they build, too
 
 // A trial
 #define RESERVE_WAIT_NS               (10 * NS_PER_MS)  // small programs have ended by then
