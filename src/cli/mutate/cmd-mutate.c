@@ -287,7 +287,8 @@ const struct command cmd_mutate = {
         "  ordeal mutate -Iinclude src/parse.c\n"
         "  ordeal mutate --out mutants --type 'missing-*' src/parse.c -Iinclude\n"
         "  ordeal mutate -p build/compile_commands.json --since-rev main\n"
-        "  ordeal mutate --score --threshold 80 src/parse.c -Iinclude -- make check\n",
+        "  ordeal mutate --score --threshold 80 src/parse.c -Iinclude -- make check\n"
+        "  ordeal mutate --level ir --score ./tests -- ./tests\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .settings_size = sizeof(struct settings),

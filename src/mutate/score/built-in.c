@@ -83,6 +83,20 @@ struct error *built_in_new(const struct mutate_set *set, struct built_in **ret_m
     return error;
 }
 
+struct error *built_in_content(struct built_in *mutants, size_t number, struct buffer *ret_content)
+{
+    struct image *image = &mutants->programs.items.items[mutants->program.items[number]].image;
+    _cleanup_(image_patches_deinit) struct image_patches patches = {0};
+    _cleanup_free_ bool *enabled = calloc(image->candidates.count + 1, sizeof *enabled);
+    if (enabled == NULL)
+        return error_no_memory();
+    enabled[mutate_ir_candidate(mutants->set, number)] = true;
+    TRY(image_enable(image, enabled, &patches));
+    struct error *error = buffer_append(ret_content, image->bytes.data, image->bytes.size);
+    image_undo(image, &patches); // so that the next one finds the image without faults
+    return error;
+}
+
 static struct error *make_file(struct built_in *mutants)
 {
     size_t count = mutants->programs.items.count, used = 0;

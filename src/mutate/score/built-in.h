@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Mutants that need no build: faults that `ordeal cc` has put into programs and libraries. The
-// runtime switches one on in the memory of every process of a run.
+// Mutants that need no build: faults that `ordeal cc` has put into programs and libraries. With a
+// sandbox, a run gets the file with a fault switched on. Without one, the runtime switches it on in
+// the memory of every process, which takes time at the start of each.
 #ifndef ORDEAL_MUTATE_SCORE_BUILT_IN_H
 #define ORDEAL_MUTATE_SCORE_BUILT_IN_H
 
@@ -16,7 +17,11 @@ _must_check_ struct error *built_in_new(const struct mutate_set *set,
                                         struct built_in **ret_mutants);
 void built_in_free(struct built_in *mutants);
 
-// How to start a run; valid until built_in_end().
+// The content of a candidate's file with the fault switched on.
+_must_check_ struct error *built_in_content(struct built_in *mutants, size_t number,
+                                            struct buffer *ret_content);
+
+// How to start a run with the runtime; valid until built_in_end().
 struct built_in_run {
     char *const *environment;
     const char *const *visible; // files, as for sandbox_run()

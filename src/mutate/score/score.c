@@ -38,7 +38,8 @@ struct worker {
     size_t number;    // of the candidate; SIZE_MAX: without a fault
     const char *file; // that is changed, or NULL
     struct buffer text;
-    bool ready; // the fault is where it should be
+    bool watched; // the runtime is there
+    bool ready;   // the fault is where it should be
 };
 
 const char *score_outcome_word(enum score_outcome outcome)
@@ -53,7 +54,7 @@ static bool put_mutant(void *data, struct sandbox *sandbox)
 {
     struct worker *worker = data;
     struct error *error = NULL;
-    if (worker->built_in != NULL)
+    if (worker->watched)
         error = built_in_begin(worker->built_in, sandbox_directory(sandbox), worker->directory,
                                sandbox_root(sandbox));
     else if (worker->file != NULL)
@@ -68,7 +69,7 @@ static struct error *run_tests(struct worker *worker, uint64_t timeout_ns,
 {
     struct built_in_run built_in = {environ, NULL};
     worker->ready = false;
-    if (worker->built_in != NULL)
+    if (worker->watched)
         TRY(built_in_prepare(worker->built_in, worker->number, worker->options->command,
                              &built_in));
     const struct sandbox_step step = {
@@ -80,7 +81,7 @@ static struct error *run_tests(struct worker *worker, uint64_t timeout_ns,
         .data = worker,
     };
     TRY(sandbox_run(worker->sandbox, &step, 1, built_in.visible, NULL, NULL, ret_result));
-    return worker->built_in != NULL && worker->ready ? built_in_end(worker->built_in) : NULL;
+    return worker->watched && worker->ready ? built_in_end(worker->built_in) : NULL;
 }
 
 static enum score_outcome outcome_of(const struct worker *worker,
@@ -98,11 +99,14 @@ static struct error *run_one(struct worker *worker, size_t number, uint64_t time
 {
     _cleanup_(sandbox_result_deinit) struct sandbox_result result = {0};
     worker->number = number;
-    if (worker->built_in == NULL) {
+    worker->watched = sandbox_kind(worker->sandbox) == SANDBOX_NONE;
+    if (!worker->watched) {
         worker->file = worker->set->items.items[number].changed;
         buffer_deinit(&worker->text);
         worker->text = (struct buffer){0};
-        TRY(worker->set->level->apply(worker->set, number, &worker->text));
+        TRY(worker->built_in != NULL
+                ? built_in_content(worker->built_in, number, &worker->text)
+                : worker->set->level->apply(worker->set, number, &worker->text));
     }
     TRY(run_tests(worker, timeout_ns, &result));
     *ret_outcome = (uint8_t)outcome_of(worker, &result);
@@ -157,6 +161,7 @@ static struct error *run_plain(struct worker *worker, uint64_t *ret_ns)
     struct error *error = open_worker(worker);
     worker->file = NULL;
     worker->number = SIZE_MAX;
+    worker->watched = worker->built_in != NULL;
     if (error == NULL)
         error = run_tests(worker, worker->options->timeout_ns, &result);
     if (error == NULL && (result.end != SANDBOX_EXIT || result.status != 0))
