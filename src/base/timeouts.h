@@ -26,6 +26,7 @@
 #define STEP_LINGERING_WAIT_NS (3 * NS_PER_S)    // then the user is told which daemons still run
 #define STEP_HOPELESS_PAUSE_NS (1 * NS_PER_S)    // looks whether it waits for the terminal
 #define STEP_OTHER_WAIT_NS     (60 * NS_PER_S)   // setup, pretest, posttest, oracle, teardown
+#define STEP_BUILD_WAIT_NS     (300 * NS_PER_S)  // a compiler and a linker, on a busy machine
 #define DECODER_WAIT_NS        (10 * NS_PER_S)   // gzip -dc and others, on what a trial has left
 #define BRANCH_FIRST_PAUSE_NS  (500 * NS_PER_US) // most forked trials are over then; doubles to:
 #define BRANCH_LAST_PAUSE_NS   (2 * NS_PER_MS)   // looks for output, which does not end the wait
@@ -35,8 +36,9 @@
 #define LISTING_FRESH_NS       (10 * NS_PER_MS)  // the next run uses the files listed last
 
 // The tests of a project, against mutants
-#define SCORE_WAIT_NS     (5 * NS_PER_S) // beside the following multiple of what they usually take,
-#define SCORE_WAIT_FACTOR 3              // for each that runs at the same time: they build, too
+#define SCORE_WAIT_NS       (5 * NS_PER_S) // beside the following multiple of what they usually take,
+#define SCORE_SHORT_WAIT_NS (2 * NS_PER_S) // where nothing is built
+#define SCORE_WAIT_FACTOR   3              // for each that runs at the same time: they build, too
 
 // A trial
 #define RESERVE_WAIT_NS               (10 * NS_PER_MS)  // small programs have ended by then

@@ -98,7 +98,7 @@ static struct error *job_count(struct campaign *campaign, unsigned *ret_jobs)
 static uint64_t stuck_after_ns(const struct campaign *campaign)
 {
     uint64_t known_ns = campaign->longest_reference_ns;
-    uint64_t steps_ns = SHOOTING_OTHER_STEPS * STEP_OTHER_WAIT_NS;
+    uint64_t steps_ns = SHOOTING_OTHER_STEPS * STEP_OTHER_WAIT_NS + STEP_BUILD_WAIT_NS;
     return (known_ns != 0 ? known_ns * 10 + SLOT_MARGIN_WAIT_NS : SLOT_WAIT_NS) + steps_ns +
            5 * reference_timeout_ns(campaign->reference) + campaign->definition->service.grace_ns;
 }

@@ -14,8 +14,8 @@
 
 #include <time.h>
 
-enum step { SETUP, PRETEST, WORKLOAD, POSTTEST, ORACLE, TEARDOWN, STEPS };
-_Static_assert(STEPS == 1 + SHOOTING_OTHER_STEPS, "there are other steps");
+enum step { SETUP, PRETEST, BUILD, WORKLOAD, POSTTEST, ORACLE, TEARDOWN, STEPS };
+_Static_assert(STEPS == 2 + SHOOTING_OTHER_STEPS, "there are other steps");
 
 typedef ARRAY(char *) borrowed; // only the list is ours, not the words; ends with NULL
 _must_check_ struct error *shooting_add_word(borrowed *list, char *word);
@@ -43,17 +43,30 @@ struct shooting {
     void *lingering_data;
 };
 
+// A change of the file system that was made before the workload.
+struct made_change {
+    char *path;
+    enum sandbox_change_kind kind;
+    uint64_t size, hash;
+    uint32_t mode;
+};
+struct made_changes { // by path
+    ARRAY(struct made_change) items;
+};
+
 // One shot while it runs.
 struct shot_run {
     struct shooting *shooting;
     struct shot shot;
     struct outcome_run *run;
-    struct error *error; // the first error of a callback
-    bool blocked;        // setup or pretest failed
-    bool begun;          // the injector's begin() was called
-    bool overdue;        // the workload timed out
-    unsigned waits;      // how often in a row it was seen waiting for a terminal
-    bool collected;      // changes of files were collected
+    struct error *error;              // the first error of a callback
+    bool blocked;                     // setup or pretest failed
+    bool put;                         // the shot's files have their content
+    bool begun;                       // the injector's begin() was called
+    bool overdue;                     // the workload timed out
+    unsigned waits;                   // how often in a row it was seen waiting for a terminal
+    bool collected;                   // changes of files were collected
+    struct made_changes before, made; // before the shot's files; by them and by the build
     struct timespec start;
     struct sandbox_result results[STEPS]; // in the order of `steps`
     struct sandbox_step steps[STEPS];
@@ -86,6 +99,14 @@ void shot_run_keep_error(struct shot_run *shot_run, struct error *error);
 struct injected_thread shot_run_last_injected(const struct shot_run *shot_run);
 // Runs all steps and fills in *shot_run->run.
 _must_check_ struct error *shot_run_execute(struct shot_run *shot_run, uint64_t timeout_ns);
+
+// Puts the shot's files into the sandbox, once.
+_must_check_ struct error *shot_files_put(struct shot_run *shot_run);
+// After the build, or without one after shot_files_put(): notes what both have changed.
+_must_check_ struct error *shot_files_note(struct shot_run *shot_run);
+// Whether a change is one of those, and nothing came after it.
+bool shot_files_made(const struct shot_run *shot_run, const struct sandbox_change *change);
+void shot_files_deinit(struct shot_run *shot_run);
 
 // Servers. The callbacks are those of sandbox_step.
 _must_check_ struct error *shot_run_prepare_server(struct shot_run *shot_run, uint64_t timeout_ns);

@@ -25,6 +25,7 @@ void shot_run_deinit(struct shot_run *shot_run)
     free(shot_run->copy);
     server_life_free(shot_run->server);
     observed_workload_free(shot_run->observed);
+    shot_files_deinit(shot_run);
     debug_list_free(&shot_run->gdb);
     debug_list_free(&shot_run->gdb_environment);
     if (shot_run->input >= 0)
@@ -40,21 +41,23 @@ void shot_run_keep_error(struct shot_run *shot_run, struct error *error)
 }
 
 struct collection {
-    struct outcome_run *run;
+    const struct shot_run *shot_run;
     size_t content_left;
 };
 
 static struct error *add_change(void *data, const struct sandbox_change *change)
 {
     struct collection *collection = data;
-    return outcome_add_change(collection->run, change, &collection->content_left);
+    if (shot_files_made(collection->shot_run, change))
+        return NULL;
+    return outcome_add_change(collection->shot_run->run, change, &collection->content_left);
 }
 
 // Collects the changes of files, once. They are not needed of a workload that timed out.
 static struct error *collect(struct shot_run *shot_run)
 {
     const struct oracle *oracle = &shot_run->shooting->definition->oracle;
-    struct collection collection = {.run = shot_run->run, .content_left = ARTIFACT_TOTAL};
+    struct collection collection = {.shot_run = shot_run, .content_left = ARTIFACT_TOTAL};
     if (shot_run->shooting->definition->service.long_lived) // how many loads came before is chance
         return NULL;
     if (shot_run->collected || shot_run->overdue ||
@@ -78,12 +81,26 @@ static bool before_pretest(void *data, struct sandbox *sandbox)
     return !((struct shot_run *)data)->blocked;
 }
 
+static bool before_build(void *data, struct sandbox *sandbox)
+{
+    struct shot_run *shot_run = data;
+    if (shot_run->blocked || shot_run->error != NULL)
+        return false;
+    shot_run_keep_error(shot_run, shot_files_put(shot_run));
+    return shot_run->error == NULL;
+}
+
 static bool before_workload(void *data, struct sandbox *sandbox)
 {
     struct shot_run *shot_run = data;
     const struct shooting *shooting = shot_run->shooting;
     const struct injector *injector = shooting->injector;
     if (shot_run->blocked || shot_run->error != NULL)
+        return false;
+    shot_run_keep_error(shot_run, shot_files_put(shot_run));
+    if (shot_run->error == NULL)
+        shot_run_keep_error(shot_run, shot_files_note(shot_run));
+    if (shot_run->error != NULL || shot_run->blocked)
         return false;
     clock_gettime(CLOCK_REALTIME_COARSE, &shot_run->start); // as file systems date files
     const char *directory = sandbox_directory(sandbox), *known = shooting->definition->directory;
@@ -221,6 +238,8 @@ static void add_step(struct shot_run *shot_run, enum step kind, uint64_t timeout
                                 .stop = kind != TEARDOWN ? shooting->stop : NULL,
                                 .stop_above = shooting->stop_above,
                                 .data = shot_run};
+    if (kind == BUILD)
+        step.command = shot_run->shot.build;
     if (step.command == NULL)
         return;
     switch (kind) {
@@ -228,6 +247,10 @@ static void add_step(struct shot_run *shot_run, enum step kind, uint64_t timeout
     case PRETEST:
         step.linger = kind == SETUP;
         step.before = before_pretest;
+        step.after = after_preparation;
+        break;
+    case BUILD:
+        step.before = before_build;
         step.after = after_preparation;
         break;
     case WORKLOAD:
@@ -272,7 +295,10 @@ static void add_step(struct shot_run *shot_run, enum step kind, uint64_t timeout
 static void add_steps(struct shot_run *shot_run, uint64_t timeout_ns)
 {
     for (int kind = 0; kind < STEPS; kind++)
-        add_step(shot_run, kind, kind == WORKLOAD ? timeout_ns : STEP_OTHER_WAIT_NS);
+        add_step(shot_run, kind,
+                 kind == WORKLOAD ? timeout_ns
+                 : kind == BUILD  ? STEP_BUILD_WAIT_NS
+                                  : STEP_OTHER_WAIT_NS);
     for (size_t i = 0; i + 1 < shot_run->count; i++)
         if (shot_run->kinds[i] == WORKLOAD)
             shot_run->steps[i].after = after_workload;
@@ -318,8 +344,9 @@ static void hand_over(struct shot_run *shot_run)
 {
     struct outcome_run *run = shot_run->run;
     struct sandbox_result *const places[STEPS] = {
-        [SETUP] = &run->setup,       [PRETEST] = &run->pretest, [WORKLOAD] = &run->workload,
-        [POSTTEST] = &run->posttest, [ORACLE] = &run->oracle,   [TEARDOWN] = &run->teardown};
+        [SETUP] = &run->setup,       [PRETEST] = &run->pretest,   [BUILD] = &run->build,
+        [WORKLOAD] = &run->workload, [POSTTEST] = &run->posttest, [ORACLE] = &run->oracle,
+        [TEARDOWN] = &run->teardown};
     for (size_t i = 0; i < shot_run->count; i++) {
         *places[shot_run->kinds[i]] = shot_run->results[i];
         shot_run->results[i] = (struct sandbox_result){0};

@@ -123,7 +123,7 @@ static struct error *take_commands(struct shooting *shooting)
         }
     }
     for (int i = 0; i < STEPS; i++)
-        if (commands[i]->count != 0 && i != ORACLE)
+        if (commands[i] != NULL && commands[i]->count != 0 && i != ORACLE)
             TRY(copy_words(commands[i], NULL, &shooting->commands[i]));
     if (shooting->trial_directory != NULL)
         TRY(copy_oracle(commands[ORACLE], shooting->oracle_variable + strlen("ORDEAL_TRIAL="),

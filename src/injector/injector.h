@@ -41,6 +41,12 @@ struct injector_setup {
     const char *weights_file; // of fault types, or NULL
 };
 
+// A file that has another content in one shot.
+struct shot_file {
+    const char *path; // absolute, as the user knows it
+    const struct buffer *content;
+};
+
 // One shot is one run of the workload. With a spec it has that fault. Without one (NULL) it is a
 // reference run, and the injector may record what it needs to know.
 struct shot {
@@ -59,6 +65,13 @@ struct shot {
     char *const *use_environment; // to start the command with; NULL: `environment`
     char *const *use_command;     // to start instead of `command`, which it starts; NULL: that one
     const char *const *visible;   // files for sandbox_run(), or NULL
+    // Files that get another content in the sandbox, just before `build` or, without it, before
+    // the workload. They must exist; the user's own stay as they are. Needs a private view of them.
+    const struct shot_file *files;
+    size_t file_count;
+    // A command that runs in the sandbox between pretest and workload, with `environment`; or NULL.
+    // What it changes and what `files` change is no result of the shot.
+    char *const *build;
 };
 
 struct fork_shot { // one of many

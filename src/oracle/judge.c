@@ -170,6 +170,8 @@ static struct error *ask_valid(struct verdict_draft *draft)
         return put_step_failure(draft, "setup", &run->setup);
     if (outcome_failed(&run->pretest))
         return put_step_failure(draft, "pretest", &run->pretest);
+    if (outcome_failed(&run->build))
+        return put_step_failure(draft, "the build with the fault", &run->build);
     if (run->workload.end == SANDBOX_SKIPPED)
         return buffer_printf(&draft->reason, "the workload was not started");
     draft->verdict = VERDICTS;

@@ -25,8 +25,9 @@ void artifact_deinit(struct artifact *artifact)
 
 void outcome_run_deinit(struct outcome_run *run)
 {
-    struct sandbox_result *results[] = {&run->setup,    &run->pretest, &run->workload,
-                                        &run->posttest, &run->oracle,  &run->teardown};
+    struct sandbox_result *results[] = {&run->setup,    &run->pretest,  &run->build,
+                                        &run->workload, &run->posttest, &run->oracle,
+                                        &run->teardown};
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)
         sandbox_result_deinit(results[i]);
     for (size_t i = 0; i < run->artifacts.count; i++)

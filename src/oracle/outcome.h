@@ -33,7 +33,7 @@ void artifact_deinit(struct artifact *artifact);
 
 struct outcome_run {
     // SANDBOX_SKIPPED if there is no such step or it was not reached
-    struct sandbox_result setup, pretest, workload, posttest, oracle, teardown;
+    struct sandbox_result setup, pretest, build, workload, posttest, oracle, teardown;
     bool setup_failed;
     ARRAY(struct artifact) artifacts; // sorted by path; streams first
     struct observation observation;

@@ -150,6 +150,8 @@ static struct error *put_failure(struct buffer *why, const struct outcome_run *r
         return put_step_failure(why, "setup", &run->setup);
     if (outcome_failed(&run->pretest))
         return put_step_failure(why, "pretest", &run->pretest);
+    if (outcome_failed(&run->build))
+        return put_step_failure(why, "build", &run->build);
     if (run->workload.process_count != 0)
         return buffer_printf(why,
                              "the workload had %zu processes at a time and was ended; if that is "

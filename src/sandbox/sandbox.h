@@ -151,6 +151,11 @@ const char *sandbox_root(const struct sandbox *sandbox);
 // The working directory of the steps as they see it (COPY: the copy).
 const char *sandbox_directory(const struct sandbox *sandbox);
 
+// During a run: gives a file of the user another content inside, with the mode it has. `path` is
+// the user's. An error if the run has no view of it that is private.
+_must_check_ struct error *sandbox_put_file(const struct sandbox *sandbox, const char *path,
+                                            const struct buffer *content);
+
 // What the run has done with its private network. For `look`; nothing if it has none.
 struct sandbox_traffic {
     bool inward;  // it sent something to itself

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 
 static bool names_calls(const struct trial_state *state, const struct wire_pattern *pattern,
                         enum maker *ret_maker)

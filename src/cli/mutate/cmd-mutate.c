@@ -2,6 +2,7 @@
 // ordeal mutate: lists the software faults that programs can have, and writes files that have them.
 #include "cli/registry.h"
 
+#include "base/choice.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "cli/faults/cc-arguments.h"
@@ -10,6 +11,7 @@
 #include "cli/mutate/lines.h"
 #include "cli/mutate/list.h"
 #include "cli/mutate/score-show.h"
+#include "mutate/binary/level.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -18,7 +20,7 @@
 #include <sys/stat.h>
 
 struct settings {
-    const char *level, *database, *output, *diff, *since, *stryker, *sarif;
+    const char *level, *database, *output, *diff, *since, *stryker, *sarif, *sandbox;
     struct option_list types, functions, lines;
     struct option_number jobs, threshold;
     uint64_t timeout_ns;
@@ -28,7 +30,7 @@ struct settings {
 
 #define FIELD(name) offsetof(struct settings, name)
 static const struct option options[] = {
-    {"level", 0, OPTION_TEXT, "LEVEL", "source (the default) or binary", FIELD(level)},
+    {"level", 0, OPTION_TEXT, "LEVEL", "source (the default), ir or binary", FIELD(level)},
     {"compile-commands", 'p', OPTION_FILE, "FILE",
      "how sources are compiled: compile_commands.json", FIELD(database)},
     {"type", 0, OPTION_LIST, "GLOB", "only faults of these types; may be given again",
@@ -55,6 +57,8 @@ static const struct option options[] = {
     {"timeout", 0, OPTION_SECONDS, "TIME", "of --score: for one run", FIELD(timeout_ns)},
     {"threshold", 0, OPTION_NUMBER, "PERCENT", "of --score: exit status 1 if the score is lower",
      FIELD(threshold)},
+    {"sandbox", 0, OPTION_TEXT, "KIND", "of --score: " SANDBOX_KINDS "; none with --level ir only",
+     FIELD(sandbox)},
     {"stryker", 0, OPTION_FILE, "FILE", "of --score: write a report for Stryker's viewers",
      FIELD(stryker)},
     {"sarif", 0, OPTION_FILE, "FILE", "of --score: write what survived as SARIF", FIELD(sarif)},
@@ -178,19 +182,38 @@ static struct error *write_report(const char *path,
     return file_replace(path, &text);
 }
 
+static struct error *choose_sandbox(const struct settings *settings, const struct mutate_set *set,
+                                    enum sandbox_kind *ret_kind)
+{
+    if (settings->sandbox == NULL)
+        return NULL;
+    int kind = SANDBOX_AUTO;
+    struct error *error =
+        choice_parse(SANDBOX_KINDS, settings->sandbox, strlen(settings->sandbox), &kind);
+    if (error != NULL)
+        return error_prefix(error, "--sandbox");
+    if (kind == SANDBOX_NONE && !set->level->compiled)
+        return error_new("--sandbox none would change the user's own sources");
+    *ret_kind = (enum sandbox_kind)kind;
+    return NULL;
+}
+
 static struct error *show_score(const struct settings *settings, struct mutate_set *set,
                                 const bool *wanted, char **command, struct buffer *text,
                                 int *ret_status)
 {
     _cleanup_(score_deinit) struct score score = {0};
-    const struct score_options how = {command, (unsigned)settings->jobs.value,
-                                      settings->timeout_ns};
+    struct score_options how = {command, (unsigned)settings->jobs.value, settings->timeout_ns,
+                                SANDBOX_AUTO};
     if (*command == NULL)
         return error_new("--score needs the command that runs the tests: ordeal mutate --score "
                          "FILE.c -- make check");
-    if (set->level->compiled)
-        return error_new("--score works with sources");
-    TRY(set->level->check(set, wanted));
+    if (set->level == &mutate_level_binary)
+        return error_new("--score works with sources and, with --level ir, with what 'ordeal cc' "
+                         "has built");
+    TRY(choose_sandbox(settings, set, &how.sandbox));
+    if (set->level->check != NULL)
+        TRY(set->level->check(set, wanted));
     TRY(score_run(set, wanted, &how, &score));
     TRY(write_report(settings->stryker, score_put_stryker, set, &score));
     TRY(write_report(settings->sarif, score_put_sarif, set, &score));
@@ -264,7 +287,8 @@ const struct command cmd_mutate = {
         "  ordeal mutate -Iinclude src/parse.c\n"
         "  ordeal mutate --out mutants --type 'missing-*' src/parse.c -Iinclude\n"
         "  ordeal mutate -p build/compile_commands.json --since-rev main\n"
-        "  ordeal mutate --score --threshold 80 src/parse.c -Iinclude -- make check\n",
+        "  ordeal mutate --score --threshold 80 src/parse.c -Iinclude -- make check\n"
+        "  ordeal mutate --level ir --score ./tests -- ./tests\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .settings_size = sizeof(struct settings),

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "mutate/binary/level.h"
+#include "mutate/image-level.h"
 #ifdef ORDEAL_SOURCE_FAULTS
 #include "mutate/source/level.h"
 #endif
@@ -15,6 +16,7 @@ static const struct mutate_level *const levels[] = {
 #ifdef ORDEAL_SOURCE_FAULTS
     &mutate_level_source,
 #endif
+    &mutate_level_ir,
     &mutate_level_binary,
     NULL,
 };

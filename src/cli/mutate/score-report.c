@@ -12,8 +12,8 @@
 
 // ---- Stryker ----
 
-static const char *const statuses[SCORE_OUTCOMES] = {"Pending",  "Killed",  "Timeout",
-                                                     "Survived", "Ignored", "RuntimeError"};
+static const char *const statuses[SCORE_OUTCOMES] = {
+    "Pending", "Killed", "Timeout", "Survived", "NoCoverage", "Ignored", "RuntimeError"};
 
 static const char *status_of(const struct mutate_candidate *candidate, enum score_outcome outcome)
 {
@@ -56,18 +56,28 @@ static void add_mutant(struct json_builder *builder, json_t *mutants,
                  ended ? candidate->end_column : candidate->column + 1);
 }
 
+// The source that a mutant is shown in: of a program, the one that it was built from.
+static const char *source_of(const struct mutate_set *set, size_t number)
+{
+    const struct mutate_candidate *candidate = &set->items.items[number];
+    return set->level->compiled ? candidate->file : candidate->changed;
+}
+
 static struct error *add_file(struct json_builder *builder, json_t *files,
                               const struct mutate_set *set, const struct score *score, size_t first)
 {
-    const char *name = set->items.items[first].changed;
+    const char *name = source_of(set, first);
     _cleanup_(buffer_deinit) struct buffer source = {0};
-    TRY(buffer_read_regular(name, SIZE_MAX, &source));
+    struct error *error = buffer_read_regular(name, SIZE_MAX, &source);
+    if (error != NULL && !set->level->compiled)
+        return error;
+    error_free(error); // the sources of a program may be elsewhere
     json_t *file = json_add_object(builder, files, name);
     json_add_string(builder, file, "language", is_cxx(name) ? "cpp" : "c");
     json_add_text(builder, file, "source", source.data != NULL ? source.data : "", source.size);
     json_t *mutants = json_add_array(builder, file, "mutants");
     for (size_t i = first; i < set->items.count; i++)
-        if (score->outcomes[i] != SCORE_NONE && strcmp(set->items.items[i].changed, name) == 0)
+        if (score->outcomes[i] != SCORE_NONE && strcmp(source_of(set, i), name) == 0)
             add_mutant(builder, mutants, &set->items.items[i], score, i);
     return NULL;
 }
@@ -90,7 +100,7 @@ struct error *score_put_stryker(const struct mutate_set *set, const struct score
     json_t *files = json_add_object(&builder, root, "files");
     for (size_t i = 0; i < set->items.count; i++)
         if (score->outcomes[i] != SCORE_NONE && !builder.failed &&
-            json_object_get(files, set->items.items[i].changed) == NULL)
+            json_object_get(files, source_of(set, i)) == NULL)
             TRY(add_file(&builder, files, set, score, i));
     TRY(json_write(&builder, root, &whole));
     return buffer_append(text, whole.data, whole.size);

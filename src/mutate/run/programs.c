@@ -3,12 +3,11 @@
 #include "mutate/run/programs.h"
 
 #include "base/cleanup.h"
+#include "elf/linked.h"
 #include "elf/object.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fts.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MOST_FILES 50000 // that are looked at below the working directory
+#define MOST_FILES 50000 // that are looked at below the working directory, for links
 
 void ir_program_deinit(struct ir_program *program)
 {
@@ -115,16 +114,6 @@ void ir_program_use_name(struct ir_program *program, const char *directory, size
 
 // ---- those that nobody named ----
 
-// Programs and shared libraries; not objects that are still to be linked.
-static bool is_linked(const char *path)
-{
-    Elf64_Ehdr header;
-    _cleanup_close_ int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    return file >= 0 && pread(file, &header, sizeof header, 0) == (ssize_t)sizeof header &&
-           memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
-           (header.e_type == ET_EXEC || header.e_type == ET_DYN);
-}
-
 static struct error *add_link(struct ir_programs *programs, const char *link)
 {
     _cleanup_free_ char *path = realpath(link, NULL);
@@ -133,34 +122,38 @@ static struct error *add_link(struct ir_programs *programs, const char *link)
 }
 
 // Ignores what cannot be read: it is not part of the workload, or the run will miss it.
-static struct error *walk(const char *directory, FTS *tree, bool links,
-                          struct ir_programs *programs)
+static struct error *add_links(FTS *tree, struct ir_programs *programs)
 {
     size_t seen = 0;
-    for (FTSENT *entry; (entry = fts_read(tree)) != NULL;) {
-        bool added;
-        if (++seen > MOST_FILES) {
-            programs->cut = true;
-            return NULL;
-        }
-        if (links && entry->fts_info == FTS_SL)
+    for (FTSENT *entry; (entry = fts_read(tree)) != NULL && ++seen <= MOST_FILES;)
+        if (entry->fts_info == FTS_SL)
             TRY(add_link(programs, entry->fts_path));
-        if (!links && entry->fts_info == FTS_F && is_linked(entry->fts_path))
-            error_free(add(directory, programs, entry->fts_path, true, &added));
-    }
     return NULL;
 }
 
-static struct error *add_below(const char *directory, bool links, struct ir_programs *programs)
+static struct error *add_links_below(const char *directory, struct ir_programs *programs)
 {
     _cleanup_free_ char *real = realpath(directory, NULL);
     char *const roots[] = {real, NULL};
     FTS *tree = real != NULL ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL) : NULL;
     if (tree == NULL)
         return error_from_errno(errno, "cannot look into %s", directory);
-    struct error *error = walk(directory, tree, links, programs);
+    struct error *error = add_links(tree, programs);
     fts_close(tree);
     return error;
+}
+
+struct search {
+    const char *directory;
+    struct ir_programs *programs;
+};
+
+static struct error *add_found(void *data, const char *path)
+{
+    const struct search *search = data;
+    bool added;
+    error_free(add(search->directory, search->programs, path, true, &added));
+    return NULL;
 }
 
 static struct error *put_path(const char *directory, const char *name, struct buffer *path)
@@ -221,7 +214,8 @@ static struct error *find_all(const char *directory, const struct words *command
     }
     if (named == NULL) {
         TRY(add_command(directory, command, programs));
-        TRY(add_below(directory, false, programs));
+        struct search search = {directory, programs};
+        TRY(elf_linked_below(directory, add_found, &search, &programs->cut));
     }
     if (programs->items.count == 0)
         return error_new("neither the command nor anything below %s has faults inside, decided by "
@@ -230,7 +224,7 @@ static struct error *find_all(const char *directory, const struct words *command
                          directory);
     for (size_t i = 0; i < programs->items.count; i++)
         TRY(check(&programs->items.items[i].image));
-    return add_below(directory, true, programs);
+    return add_links_below(directory, programs);
 }
 
 struct error *ir_programs_find(const char *directory, const struct words *command,

@@ -5,10 +5,10 @@
 
 #include "base/cleanup.h"
 #include "base/timeouts.h"
-#include "sandbox/sandbox.h"
+#include "mutate/image-level.h"
+#include "mutate/score/built-in.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,67 +32,62 @@ struct worker {
     const bool *wanted;
     const struct score_options *options;
     struct sandbox *sandbox;
-    char *directory; // real path of the working directory
+    char *directory;           // real path of the working directory
+    struct built_in *built_in; // or NULL
     // of the run
-    const char *file;
+    size_t number;    // of the candidate; SIZE_MAX: without a fault
+    const char *file; // that is changed, or NULL
     struct buffer text;
-    bool written;
+    bool watched; // the runtime is there
+    bool ready;   // the fault is where it should be
 };
 
 const char *score_outcome_word(enum score_outcome outcome)
 {
-    static const char *const words[SCORE_OUTCOMES] = {"none",     "killed",  "timeout",
-                                                      "survived", "ignored", "error"};
+    static const char *const words[SCORE_OUTCOMES] = {"none",      "killed",  "timeout", "survived",
+                                                      "unreached", "ignored", "error"};
     return words[outcome];
 }
 
-// The file as the inside has it: below the working directory, which may be a copy, or elsewhere.
-static char *path_inside(const struct worker *worker, struct sandbox *sandbox)
-{
-    _cleanup_free_ char *real = realpath(worker->file, NULL);
-    char *path = NULL;
-    size_t size = strlen(worker->directory);
-    if (real == NULL)
-        return NULL;
-    bool below = strncmp(real, worker->directory, size) == 0 && real[size] == '/';
-    if (!below && sandbox_kind(sandbox) != SANDBOX_OVERLAY)
-        return NULL; // it would be the user's own
-    int printed = below ? asprintf(&path, "%s%s%s", sandbox_root(sandbox),
-                                   sandbox_directory(sandbox), real + size)
-                        : asprintf(&path, "%s%s", sandbox_root(sandbox), real);
-    return printed >= 0 ? path : NULL;
-}
-
+// Called just before the tests start.
 static bool put_mutant(void *data, struct sandbox *sandbox)
 {
     struct worker *worker = data;
-    if (worker->file == NULL)
-        return worker->written = true;
-    _cleanup_free_ char *path = path_inside(worker, sandbox);
-    _cleanup_close_ int file = path != NULL ? open(path, O_WRONLY | O_TRUNC | O_CLOEXEC) : -1;
-    worker->written = file >= 0 && write(file, worker->text.data, worker->text.size) ==
-                                       (ssize_t)worker->text.size;
-    return worker->written;
+    struct error *error = NULL;
+    if (worker->watched)
+        error = built_in_begin(worker->built_in, sandbox_directory(sandbox), worker->directory,
+                               sandbox_root(sandbox));
+    else if (worker->file != NULL)
+        error = sandbox_put_file(sandbox, worker->file, &worker->text);
+    worker->ready = error == NULL;
+    error_free(error);
+    return worker->ready;
 }
 
 static struct error *run_tests(struct worker *worker, uint64_t timeout_ns,
                                struct sandbox_result *ret_result)
 {
+    struct built_in_run built_in = {environ, NULL};
+    worker->ready = false;
+    if (worker->watched)
+        TRY(built_in_prepare(worker->built_in, worker->number, worker->options->command,
+                             &built_in));
     const struct sandbox_step step = {
         .command = worker->options->command,
-        .environment = environ,
+        .environment = built_in.environment,
         .input = -1,
         .timeout_ns = timeout_ns,
         .before = put_mutant,
         .data = worker,
     };
-    return sandbox_run(worker->sandbox, &step, 1, NULL, NULL, NULL, ret_result);
+    TRY(sandbox_run(worker->sandbox, &step, 1, built_in.visible, NULL, NULL, ret_result));
+    return worker->watched && worker->ready ? built_in_end(worker->built_in) : NULL;
 }
 
 static enum score_outcome outcome_of(const struct worker *worker,
                                      const struct sandbox_result *result)
 {
-    if (!worker->written || result->end == SANDBOX_SKIPPED)
+    if (!worker->ready || result->end == SANDBOX_SKIPPED)
         return SCORE_ERROR;
     if (result->end == SANDBOX_TIMEOUT)
         return SCORE_TIMEOUT;
@@ -103,11 +98,16 @@ static struct error *run_one(struct worker *worker, size_t number, uint64_t time
                              uint8_t *ret_outcome, uint64_t *ret_ns)
 {
     _cleanup_(sandbox_result_deinit) struct sandbox_result result = {0};
-    worker->file = worker->set->items.items[number].changed;
-    worker->written = false;
-    buffer_deinit(&worker->text);
-    worker->text = (struct buffer){0};
-    TRY(worker->set->level->apply(worker->set, number, &worker->text));
+    worker->number = number;
+    worker->watched = sandbox_kind(worker->sandbox) == SANDBOX_NONE;
+    if (!worker->watched) {
+        worker->file = worker->set->items.items[number].changed;
+        buffer_deinit(&worker->text);
+        worker->text = (struct buffer){0};
+        TRY(worker->built_in != NULL
+                ? built_in_content(worker->built_in, number, &worker->text)
+                : worker->set->level->apply(worker->set, number, &worker->text));
+    }
     TRY(run_tests(worker, timeout_ns, &result));
     *ret_outcome = (uint8_t)outcome_of(worker, &result);
     *ret_ns = result.ns;
@@ -120,7 +120,7 @@ static struct error *open_worker(struct worker *worker)
     if (worker->directory == NULL)
         return error_from_errno(errno, "cannot find the working directory");
     const struct sandbox_options options = {
-        .kind = SANDBOX_AUTO, .directory = worker->directory, .capture_limit = 4096};
+        .kind = worker->options->sandbox, .directory = worker->directory, .capture_limit = 4096};
     return sandbox_new(&options, &worker->sandbox);
 }
 
@@ -133,7 +133,8 @@ static void close_worker(struct worker *worker)
 
 static bool is_run(const struct worker *worker, size_t number)
 {
-    return worker->wanted[number] && worker->set->items.items[number].state == MUTATE_APPLICABLE;
+    return worker->wanted[number] && worker->set->items.items[number].state == MUTATE_APPLICABLE &&
+           (worker->built_in == NULL || built_in_reached(worker->built_in, number));
 }
 
 static void work(struct worker *worker, struct shared *shared, uint64_t timeout_ns)
@@ -159,6 +160,8 @@ static struct error *run_plain(struct worker *worker, uint64_t *ret_ns)
     _cleanup_(sandbox_result_deinit) struct sandbox_result result = {0};
     struct error *error = open_worker(worker);
     worker->file = NULL;
+    worker->number = SIZE_MAX;
+    worker->watched = worker->built_in != NULL;
     if (error == NULL)
         error = run_tests(worker, worker->options->timeout_ns, &result);
     if (error == NULL && (result.end != SANDBOX_EXIT || result.status != 0))
@@ -168,6 +171,9 @@ static struct error *run_plain(struct worker *worker, uint64_t *ret_ns)
                       result.status, result.err.kept.size > 0 ? "; " : "",
                       (int)(result.err.kept.size < 400 ? result.err.kept.size : 400),
                       result.err.kept.data != NULL ? result.err.kept.data : "");
+    if (error == NULL && worker->built_in != NULL && !built_in_loaded(worker->built_in))
+        error = error_new("the tests load no file that has faults inside, or only into programs "
+                          "that are statically linked");
     *ret_ns = result.ns;
     close_worker(worker);
     return error;
@@ -182,8 +188,7 @@ static struct error *run_workers(const struct worker *like, struct shared *share
         if (child < 0)
             break;
         if (child == 0) {
-            struct worker worker = {like->set, like->wanted, like->options, NULL,
-                                    NULL,      NULL,         {0},           false};
+            struct worker worker = *like;
             work(&worker, shared, timeout_ns);
             _exit(0);
         }
@@ -196,9 +201,10 @@ static struct error *run_workers(const struct worker *like, struct shared *share
     return shared->failed ? error_new("a sandbox for the tests cannot be had") : NULL;
 }
 
-static struct error *take(const struct mutate_set *set, const bool *wanted,
-                          const struct shared *shared, struct score *ret_score)
+static struct error *take(const struct worker *worker, const struct shared *shared,
+                          struct score *ret_score)
 {
+    const struct mutate_set *set = worker->set;
     struct score score = {
         .outcomes = calloc(set->items.count + 1, sizeof *score.outcomes),
         .ns = calloc(set->items.count + 1, sizeof *score.ns),
@@ -207,11 +213,12 @@ static struct error *take(const struct mutate_set *set, const bool *wanted,
     if (score.outcomes == NULL || score.ns == NULL)
         return score_deinit(&score), error_no_memory();
     for (size_t i = 0; i < set->items.count; i++) {
-        bool run = set->items.items[i].state == MUTATE_APPLICABLE;
+        bool applicable = set->items.items[i].state == MUTATE_APPLICABLE;
         enum score_outcome outcome = shared->items[i].outcome;
         // A worker that died has left no outcome.
-        score.outcomes[i] = !wanted[i]              ? SCORE_NONE
-                            : !run                  ? SCORE_IGNORED
+        score.outcomes[i] = !worker->wanted[i]      ? SCORE_NONE
+                            : !applicable           ? SCORE_IGNORED
+                            : !is_run(worker, i)    ? SCORE_UNREACHED
                             : outcome == SCORE_NONE ? SCORE_ERROR
                                                     : outcome;
         score.ns[i] = shared->items[i].ns;
@@ -221,17 +228,26 @@ static struct error *take(const struct mutate_set *set, const bool *wanted,
     return NULL;
 }
 
+static void built_in_freep(struct built_in **mutants)
+{
+    built_in_free(*mutants);
+}
+
 struct error *score_run(const struct mutate_set *set, const bool *wanted,
                         const struct score_options *options, struct score *ret_score)
 {
-    struct worker worker = {.set = set, .wanted = wanted, .options = options};
+    _cleanup_(built_in_freep) struct built_in *built_in = NULL;
+    if (set->level == &mutate_level_ir)
+        TRY(built_in_new(set, &built_in));
+    struct worker worker = {.set = set, .wanted = wanted, .options = options, .built_in = built_in};
     struct score score = {0};
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned jobs = options->jobs != 0 ? options->jobs : processors > 0 ? (unsigned)processors : 1;
     TRY(run_plain(&worker, &score.plain_ns));
     uint64_t timeout_ns = options->timeout_ns != 0
                               ? options->timeout_ns
-                              : SCORE_WAIT_NS + SCORE_WAIT_FACTOR * score.plain_ns * jobs;
+                              : (built_in != NULL ? SCORE_SHORT_WAIT_NS : SCORE_WAIT_NS) +
+                                    SCORE_WAIT_FACTOR * score.plain_ns * jobs;
     size_t size =
         sizeof(struct shared) + (set->items.count + 1) * sizeof((struct shared *)NULL)->items[0];
     struct shared *shared =
@@ -240,7 +256,7 @@ struct error *score_run(const struct mutate_set *set, const bool *wanted,
         return error_no_memory();
     struct error *error = run_workers(&worker, shared, jobs, timeout_ns);
     if (error == NULL)
-        error = take(set, wanted, shared, &score);
+        error = take(&worker, shared, &score);
     munmap(shared, size);
     if (error == NULL)
         *ret_score = score;
@@ -254,9 +270,19 @@ void score_deinit(struct score *score)
     *score = (struct score){0};
 }
 
-double score_share(const struct score *score)
+static double share_of(const struct score *score, size_t others)
 {
     size_t killed = score->counts[SCORE_KILLED] + score->counts[SCORE_TIMEOUT];
-    size_t all = killed + score->counts[SCORE_SURVIVED];
+    size_t all = killed + score->counts[SCORE_SURVIVED] + others;
     return all > 0 ? (double)killed / (double)all : 1;
+}
+
+double score_share(const struct score *score)
+{
+    return share_of(score, score->counts[SCORE_UNREACHED]);
+}
+
+double score_share_reached(const struct score *score)
+{
+    return share_of(score, 0);
 }
