@@ -239,43 +239,102 @@ static bool change_address(const struct isa_use *use, const struct isa_insn *ins
     return true;
 }
 
-// mov second, operand; lea to, [first + second]: mov to, first; or to, operand. Both registers are not
-// read later. Returns whether there is room, and the bytes of both instructions.
+// lea to, [base + index]: registers by the numbers of the instruction set.
+struct sum {
+    unsigned to, base, index;
+    bool wide; // 8 bytes
+};
+
+static bool decode_sum(const unsigned char *bytes, size_t length, struct sum *ret_sum)
+{
+    size_t at = opcode_at(bytes, length);
+    unsigned rex = at == 1 ? bytes[0] : 0;
+    if (at > 1 || length != at + 3 || bytes[at] != 0x8d || bytes[at + 1] >> 6 != 0 ||
+        bytes[at + 2] >> 6 != 0)
+        return false;
+    *ret_sum = (struct sum){.to = (bytes[at + 1] >> 3 & 7) | (rex & 4) << 1,
+                            .base = (bytes[at + 2] & 7) | (rex & 1) << 3,
+                            .index = (bytes[at + 2] >> 3 & 7) | (rex & 2) << 2,
+                            .wide = (rex & 8) != 0};
+    return true;
+}
+
+static void put_byte(struct change *change, unsigned byte)
+{
+    if (change->size < sizeof change->bytes)
+        change->bytes[change->size] = (unsigned char)byte;
+    change->size++; // too much is noticed by its size
+}
+
+// An instruction with two registers.
+static void put_two(struct change *change, unsigned opcode, unsigned reg, unsigned rm, bool wide)
+{
+    unsigned rex = (wide ? 8 : 0) | reg >> 3 << 2 | rm >> 3;
+    if (rex != 0)
+        put_byte(change, REX_PREFIX | rex);
+    put_byte(change, opcode);
+    put_byte(change, 0xc0 | (reg & 7) << 3 | (rm & 7));
+}
+
+// lea to, [rax + other]: or eax, other; xchg eax, to. Nobody reads rax later.
+static bool change_sum_of_rax(const struct body *body, const struct argument *argument,
+                              const struct sum *sum, struct change *change)
+{
+    size_t room = insn_at(body, argument->value)->length;
+    if (sum->wide || (sum->base != 0 && sum->index != 0) || sum->to == 0 ||
+        (body->live.items[argument->value - body->start] & ISA_USE_GENERAL(ISA_RETURN)) != 0)
+        return false;
+    *change = (struct change){.size = 0};
+    put_two(change, 0x09, sum->base + sum->index, 0, false);
+    if (sum->to >= 8)
+        put_byte(change, REX_PREFIX | 1);
+    put_byte(change, 0x90 | (sum->to & 7));
+    while (change->size < room)
+        put_byte(change, NOP);
+    return change->size == room;
+}
+
+// mov second, operand; lea to, [first + second]: mov to, first; or to, operand. Nobody reads the second
+// register later.
 static bool change_two(const struct finding *finding, const struct argument *argument,
-                       struct change *change)
+                       const struct sum *sum, struct change *change)
 {
     const struct body *body = &finding->body;
-    const unsigned char *sum = finding_bytes(finding, argument->value);
-    const unsigned char *load = finding_bytes(finding, argument->value - 1);
     const struct isa_insn *lea = insn_at(body, argument->value), *before = &lea[-1];
     const struct isa_use *use = use_at(body, argument->value - 1);
-    size_t at = opcode_at(sum, lea->length), from = load != NULL ? opcode_at(load, before->length) : 0;
-    bool index = before->dst == lea->index;
-    if (load == NULL || argument->value - 1 < argument->step->first ||
-        body->labelled.items[argument->value - body->start] || before->kind != ISA_LOAD ||
-        before->width != lea->width || before->from != lea->width || load[from] != 0x8b ||
-        (before->dst != lea->base && !index) || before->dst == lea->dst ||
-        lea->index == lea->base || lea->length != at + 3 || sum[at] != 0x8d || at != from || at > 1 ||
-        (at == 1 && (sum[0] != 0x48 || load[0] != 0x48)) || sum[at + 2] >> 6 != 0)
+    const unsigned char *load = argument->value > argument->step->first
+                                    ? finding_bytes(finding, argument->value - 1)
+                                    : NULL;
+    size_t from = load != NULL ? opcode_at(load, before->length) : 0;
+    unsigned rex = from == 1 ? load[0] : 0, second;
+    if (load == NULL || from > 1 || load[from] != 0x8b || before->kind != ISA_LOAD ||
+        body->labelled.items[argument->value - body->start] || (rex & 8) != (sum->wide ? 8 : 0) ||
+        before->base == lea->dst || before->index == lea->dst ||
+        (body->live.items[argument->value - body->start] & ISA_USE_GENERAL(before->dst)) != 0)
         return false;
-    unsigned to = sum[at + 1] >> 3 & 7, first = index ? sum[at + 2] & 7 : sum[at + 2] >> 3 & 7;
-    size_t size = before->length + lea->length, moved = at + 2;
-    if (size > BINARY_PATCH || moved + before->length > size)
+    second = (load[from + 1] >> 3 & 7) | (rex & 4) << 1;
+    if ((second != sum->base && second != sum->index) || second == sum->to)
         return false;
-    memset(change->bytes, NOP, size);
-    memcpy(change->bytes, sum, at);
-    change->bytes[at] = 0x8b;
-    change->bytes[at + 1] = (unsigned char)(0xc0 | to << 3 | first);
-    memcpy(change->bytes + moved, load, before->length);
-    change->bytes[moved + from] = 0x0b;
-    change->bytes[moved + from + 1] = (unsigned char)((load[from + 1] & 0xc7) | to << 3);
+    size_t room = (size_t)before->length + lea->length;
+    *change = (struct change){.size = 0};
+    put_two(change, 0x8b, sum->to, second == sum->base ? sum->index : sum->base, sum->wide);
+    rex = (rex & 3) | (sum->wide ? 8 : 0) | sum->to >> 3 << 2;
+    if (rex != 0)
+        put_byte(change, REX_PREFIX | rex);
+    put_byte(change, 0x0b);
+    put_byte(change, (load[from + 1] & 0xc7u) | (sum->to & 7) << 3);
+    for (size_t i = from + 2; i < before->length; i++)
+        put_byte(change, load[i]);
+    if (change->size > room || room > BINARY_PATCH)
+        return false;
     if (before->base == ISA_PC && use->displacement_size == 4) {
         int32_t distance;
         memcpy(&distance, load + use->displacement, sizeof distance);
-        distance -= (int32_t)moved;
-        memcpy(change->bytes + moved + use->displacement, &distance, sizeof distance);
+        distance -= (int32_t)change->size - before->length;
+        memcpy(change->bytes + change->size - sizeof distance, &distance, sizeof distance);
     }
-    change->size = size;
+    while (change->size < room)
+        put_byte(change, NOP);
     return true;
 }
 
@@ -344,7 +403,12 @@ static void change_operator(struct finding *finding, const struct argument *argu
     fault->replacement = replacement_for(insn, use, factor_of(insn, bytes, at));
     if (fits)
         patch_bytes(finding, fault, argument->value, 0, change.bytes, change.size);
-    else if (sum && change_two(finding, argument, &change))
+    struct sum two;
+    if (fits || !sum || !decode_sum(bytes, insn->length, &two) || two.base == two.index)
+        return;
+    if (change_sum_of_rax(body, argument, &two, &change))
+        patch_code(finding, fault, argument->value, change.bytes, change.size);
+    else if (change_two(finding, argument, &two, &change))
         patch_code(finding, fault, argument->value - 1, change.bytes, change.size);
 }
 

@@ -95,14 +95,16 @@ struct error *grammar_operand(struct grammar *grammar, enum generate_operand ope
 
 static struct error *put_random(struct grammar *grammar, struct buffer *text)
 {
-    static const char *const signs[] = {"+", "-", "*", "^", "&", "|"};
+    static const char *const signs[] = {"+", "*", "^", "-", "&", "|"};
+    bool argument = grammar->parameters->kind == MODEL_WAEP;
     unsigned kind = grammar_pick(grammar, 4);
-    // A compiler moves constants out of sums, and knows bits of x & 7 and x | 7.
-    if (kind == 2 && grammar->parameters->kind == MODEL_WAEP)
+    // A compiler makes a + (c - b) of a - (b - c), moves constants out of sums, and knows bits of x & 7
+    // and x | 7.
+    if (kind == 2 && argument)
         kind = 3;
     TRY(buffer_printf(text, "("));
     TRY(put_variable(grammar, text));
-    TRY(buffer_printf(text, " %s ", signs[grammar_pick(grammar, kind == 2 ? 4 : 6)]));
+    TRY(buffer_printf(text, " %s ", signs[grammar_pick(grammar, argument ? 3 : kind == 2 ? 4 : 6)]));
     if (kind == 0)
         TRY(put_random(grammar, text));
     else if (kind == 1 && !grammar->plain)
