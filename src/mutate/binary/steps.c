@@ -293,6 +293,32 @@ static void join(struct body *body)
             body->step_of.items[i - body->start] = (uint32_t)s;
 }
 
+// Whether a step compares one value, which it keeps in a register, with several constants: a switch. A
+// condition reads its variable again each time.
+static bool is_case_chain(const struct body *body, const struct step *step)
+{
+    unsigned cases = 0;
+    uint8_t value = ISA_NONE;
+    for (uint32_t i = step->first + 1; i < step->end; i++) {
+        const struct isa_insn *insn = insn_at(body, i), *test = &insn[-1];
+        if (value != ISA_NONE && (use_at(body, i)->writes & ISA_USE_GENERAL(value)) != 0)
+            return false;
+        if (insn->kind != ISA_BRANCH)
+            continue;
+        bool compares = (test->flags & ISA_MEMORY) == 0 && test->src < ISA_REGISTERS &&
+                        ((test->kind == ISA_COMPARE && test->dst == ISA_NONE) ||
+                         (test->kind == ISA_TEST && test->src == test->dst));
+        if (!compares && test->kind != ISA_BRANCH)
+            return false;
+        if (compares && value != ISA_NONE && value != test->src)
+            return false;
+        if (compares)
+            value = test->src;
+        cases++;
+    }
+    return cases >= 2 && value != ISA_NONE;
+}
+
 static void connect(struct body *body)
 {
     for (size_t s = 0; s < body->steps.count; s++) {
@@ -307,8 +333,12 @@ static void connect(struct body *body)
         }
     }
     for (size_t s = 0; s < body->steps.count; s++)
-        if (body->steps.items[s].kind != STEP_TAIL)
+        if (body->steps.items[s].kind != STEP_TAIL) {
             classify(body, &body->steps.items[s]);
+            if (body->steps.items[s].kind == STEP_BRANCH &&
+                is_case_chain(body, &body->steps.items[s]))
+                body->steps.items[s].kind = STEP_SWITCH;
+        }
 }
 
 // A store to clang's variable for the result is a `return`, together with the jump behind it.

@@ -161,6 +161,19 @@ static uint32_t find_cases(const struct body *body, uint32_t from, uint32_t end)
     return at;
 }
 
+// The step that an instruction jumps to, if it is behind `end`; or NO_STEP.
+static uint32_t case_of(const struct body *body, uint32_t insn, uint32_t end)
+{
+    const struct isa_insn *jump = insn_at(body, insn);
+    uint32_t to = jump->kind == ISA_BRANCH
+                      ? flow_insn_at(body->code->image, (uint64_t)jump->value)
+                      : UINT32_MAX;
+    if (to == UINT32_MAX || to < body->first || to >= body->end)
+        return NO_STEP;
+    uint32_t step = body->step_of.items[to - body->start];
+    return step >= end ? step : NO_STEP;
+}
+
 // Marks the steps that a switch leads to. Returns the last one.
 static uint32_t mark_cases(struct body *body, uint32_t from, uint32_t end)
 {
@@ -174,6 +187,13 @@ static uint32_t mark_cases(struct body *body, uint32_t from, uint32_t end)
             last = step->target;
         if (step->kind != STEP_SWITCH)
             continue;
+        for (uint32_t j = step->first; j < step->end; j++) {
+            uint32_t target = case_of(body, j, end);
+            if (target == NO_STEP)
+                continue;
+            step_at(body, target)->label = true;
+            last = target > last ? target : last;
+        }
         const struct flow_function *function = &image->functions.items[body->function];
         for (uint32_t b = 0; b < function->block_count; b++) {
             const struct flow_block *block = &image->blocks.items[function->first_block + b];
@@ -462,8 +482,13 @@ static uint32_t parse_one(struct body *body, const struct range *range, uint32_t
             behind++;
         return behind > at ? parse_switch(body, range, at, behind) : parse_if(body, range, at);
     }
-    case STEP_SWITCH:
-        return parse_switch(body, range, at, at + 1);
+    case STEP_SWITCH: {
+        bool chain = insn_at(body, step->end - 1)->kind == ISA_BRANCH; // behind it: to `default`
+        uint32_t behind = at + 1;
+        if (chain && behind < range->end && step_at(body, behind)->kind == STEP_JUMP)
+            behind++;
+        return parse_switch(body, range, at, behind);
+    }
     case STEP_JUMP:
         if (is_structural(body, range, at))
             return at + 1;
