@@ -260,6 +260,30 @@ static uint32_t note_jump(struct body *body, const struct range *range, uint32_t
     return behind;
 }
 
+// gcc lets the jump behind an `if` lead on to where `break` does, which stands behind the `if` and the
+// `else`: both parts end with the same jump. Returns the step behind the `else`, or NO_STEP.
+static uint32_t find_threaded_else(const struct body *body, const struct range *range,
+                                   uint32_t otherwise)
+{
+    const struct step *jump = step_at(body, otherwise - 1);
+    uint32_t last = otherwise;
+    if (jump->kind != STEP_JUMP || jump->target == NO_STEP)
+        return NO_STEP;
+    for (;; last++) {
+        if (last >= range->end || last - otherwise > MANY_STEPS || step_at(body, last)->label)
+            return NO_STEP;
+        const struct step *step = step_at(body, last);
+        if (last > otherwise && step->kind == STEP_JUMP && step->target == jump->target)
+            break;
+    }
+    for (uint32_t i = otherwise; i < last; i++) {
+        uint32_t target = step_at(body, i)->target;
+        if (target != NO_STEP && target != jump->target && (target < otherwise || target > last))
+            return NO_STEP;
+    }
+    return last + 1;
+}
+
 // Where the part behind `else` ends; `otherwise` if there is none.
 static uint32_t find_else(const struct body *body, const struct range *range, uint32_t then,
                           uint32_t otherwise)
@@ -267,6 +291,9 @@ static uint32_t find_else(const struct body *body, const struct range *range, ui
     if (otherwise <= then + 1 || otherwise >= range->end)
         return otherwise;
     const struct step *jump = step_at(body, otherwise - 1);
+    uint32_t threaded = find_threaded_else(body, range, otherwise);
+    if (threaded != NO_STEP)
+        return threaded;
     if (jump->kind != STEP_JUMP || jump->target == NO_STEP || jump->target <= otherwise ||
         step_is_landing(body, jump->target))
         return otherwise;
