@@ -33,8 +33,8 @@ static uint32_t definition(const struct body *body, uint32_t first, uint32_t bef
     return UINT32_MAX;
 }
 
-// The register that a temporary got its value from, before an instruction that reads it; 0 if that is
-// not known. Goes on from the store.
+// The register that a temporary got its value from, before an instruction that reads it; 0 if that
+// is not known. Goes on from the store.
 static uint64_t stored_from(const struct body *body, const struct argument *argument, uint32_t *at)
 {
     const struct isa_insn *load = insn_at(body, *at);
@@ -143,8 +143,8 @@ struct change { // of an instruction's bytes
 
 static bool is_exchanged(unsigned char opcode, unsigned char *ret_opcode)
 {
-    // register to operand, operand to register: or for add, add for sub; number to rax: sub for add,
-    // add for sub
+    // register to operand, operand to register: or for add, add for sub; number to rax: sub for
+    // add, add for sub
     static const unsigned char pairs[][2] = {{0x01, 0x09}, {0x03, 0x0b}, {0x05, 0x2d},
                                              {0x29, 0x01}, {0x2b, 0x03}, {0x2d, 0x05}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -211,7 +211,8 @@ static bool change_float(enum isa_operator sign, struct change *change, size_t a
     return true;
 }
 
-// lea to, [register + register * (factor - 1)]: a product, in three bytes. Returns the factor, or 0.
+// lea to, [register + register * (factor - 1)]: a product, in three bytes. Returns the factor, or
+// 0.
 static unsigned factor_of(const struct isa_insn *insn, const unsigned char *bytes, size_t at)
 {
     bool product = insn->kind == ISA_ADDRESS && insn->index == insn->base &&
@@ -220,8 +221,8 @@ static unsigned factor_of(const struct isa_insn *insn, const unsigned char *byte
 }
 
 // lea to, [register + number]
-static bool change_address(const struct isa_use *use, const struct isa_insn *insn,
-                           unsigned factor, size_t at, struct change *change)
+static bool change_address(const struct isa_use *use, const struct isa_insn *insn, unsigned factor,
+                           size_t at, struct change *change)
 {
     if (factor != 0 && (insn->base & 7) != 7) { // DWARF's number of rsp is 7
         change->bytes[at + 1] =
@@ -294,8 +295,8 @@ static bool change_sum_of_rax(const struct body *body, const struct argument *ar
     return change->size == room;
 }
 
-// mov second, operand; lea to, [first + second]: mov to, first; or to, operand. Nobody reads the second
-// register later.
+// mov second, operand; lea to, [first + second]: mov to, first; or to, operand. Nobody reads the
+// second register later.
 static bool change_two(const struct finding *finding, const struct argument *argument,
                        const struct sum *sum, struct change *change)
 {
@@ -361,9 +362,7 @@ static const char *replacement_for(const struct isa_insn *insn, const struct isa
                                    unsigned factor)
 {
     if (insn->kind == ISA_ADDRESS)
-        return factor != 0 || insn->displacement < 0 ? "+"
-               : insn->index != ISA_NONE             ? "|"
-                                                     : "-";
+        return factor != 0 || insn->displacement < 0 ? "+" : insn->index != ISA_NONE ? "|" : "-";
     if (use->computes == ISA_FLOAT_PLUS)
         return "*";
     if (use->computes != ISA_PLUS || (use->immediate != 0 && insn->value < 0))

@@ -266,6 +266,56 @@ static uint32_t reader_of(const struct body *body, uint32_t s)
     return last;
 }
 
+// Where the address in a register was loaded from, before an instruction of a step: an offset in the
+// frame or an address; 0 if it is neither.
+static int64_t pointer_of(const struct body *body, const struct step *step, uint32_t insn,
+                          uint8_t reg)
+{
+    for (uint32_t i = insn; i-- > step->first;) {
+        const struct isa_insn *load = insn_at(body, i);
+        if (reg < ISA_REGISTERS && (use_at(body, i)->writes & ISA_USE_GENERAL(reg)) != 0)
+            return load->kind == ISA_LOAD && load->index == ISA_NONE &&
+                           (load->base == ISA_FRAME || load->base == ISA_PC)
+                       ? load->displacement
+                       : 0;
+    }
+    return 0;
+}
+
+static bool is_same_operand(const struct body *body, const struct step *a, uint32_t left,
+                            const struct step *b, uint32_t right)
+{
+    const struct isa_insn *first = insn_at(body, left), *second = insn_at(body, right);
+    if ((second->flags & ISA_MEMORY) == 0 || first->index != ISA_NONE ||
+        second->index != ISA_NONE || first->displacement != second->displacement ||
+        first->width != second->from)
+        return false;
+    if (first->base == ISA_FRAME || first->base == ISA_PC)
+        return first->base == second->base;
+    int64_t from = pointer_of(body, a, left, first->base);
+    return from != 0 && from == pointer_of(body, b, right, second->base);
+}
+
+// Whether a step and the next one are a = b = 0: gcc reads b again, at once. b = 0; a = b; is rarer, but
+// with other values than constants it is not. `constant`: the step itself reads such a b.
+static bool is_chained(const struct body *body, size_t s, bool constant)
+{
+    if (s + 1 >= body->steps.count)
+        return false;
+    const struct step *a = &body->steps.items[s], *b = &a[1];
+    if (a->kind != STEP_ASSIGN || b->kind != STEP_ASSIGN || a->effect + 1 != a->end ||
+        b->effect + 1 != b->end || body->labelled.items[b->first - body->start] ||
+        (!constant && insn_at(body, a->effect)->kind != ISA_STORE_CONSTANT) ||
+        insn_at(body, b->effect)->kind != ISA_STORE)
+        return false;
+    uint32_t at = b->first;
+    if (insn_at(body, at)->kind == ISA_LOAD && !is_same_operand(body, a, a->effect, b, at))
+        at++; // the address
+    const struct isa_insn *load = insn_at(body, at);
+    return at < b->effect && load->kind == ISA_LOAD && load->dst == insn_at(body, b->effect)->src &&
+           is_same_operand(body, a, a->effect, b, at);
+}
+
 // A jump into the middle of a step makes one of what lies between: an operand of ?:, or the value
 // of && and ||. So does a temporary.
 static void join(struct body *body)
@@ -273,6 +323,7 @@ static void join(struct body *body)
     size_t kept = 0;
     for (size_t s = 0; s < body->steps.count; s++) {
         struct step step = body->steps.items[s];
+        bool chained = false;
         for (size_t last = s; step.kind != STEP_TAIL; s++) {
             const struct step *part = &body->steps.items[s];
             step.end = part->end;
@@ -282,6 +333,9 @@ static void join(struct body *body)
             }
             uint32_t reader = reader_of(body, (uint32_t)s);
             last = reader != NO_STEP && reader > last ? reader : last;
+            chained = is_chained(body, s, chained);
+            if (chained && s + 1 > last)
+                last = s + 1;
             if (s == last)
                 break;
         }
@@ -293,8 +347,8 @@ static void join(struct body *body)
             body->step_of.items[i - body->start] = (uint32_t)s;
 }
 
-// Whether a step compares one value, which it keeps in a register, with several constants: a switch. A
-// condition reads its variable again each time.
+// Whether a step compares one value, which it keeps in a register, with several constants: a
+// switch. A condition reads its variable again each time.
 static bool is_case_chain(const struct body *body, const struct step *step)
 {
     unsigned cases = 0;

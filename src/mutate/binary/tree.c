@@ -6,6 +6,7 @@
 
 #define DEEPEST       200 // nested constructs
 #define LONGEST_CHAIN 64
+#define MOST_IN_HEADING 4 // assignments that commas join
 #define MANY_STEPS    8 // what follows a jump to the end of a block is no `else` if it is longer
 
 struct range {
@@ -165,9 +166,8 @@ static uint32_t find_cases(const struct body *body, uint32_t from, uint32_t end)
 static uint32_t case_of(const struct body *body, uint32_t insn, uint32_t end)
 {
     const struct isa_insn *jump = insn_at(body, insn);
-    uint32_t to = jump->kind == ISA_BRANCH
-                      ? flow_insn_at(body->code->image, (uint64_t)jump->value)
-                      : UINT32_MAX;
+    uint32_t to = jump->kind == ISA_BRANCH ? flow_insn_at(body->code->image, (uint64_t)jump->value)
+                                           : UINT32_MAX;
     if (to == UINT32_MAX || to < body->first || to >= body->end)
         return NO_STEP;
     uint32_t step = body->step_of.items[to - body->start];
@@ -260,8 +260,8 @@ static uint32_t note_jump(struct body *body, const struct range *range, uint32_t
     return behind;
 }
 
-// gcc lets the jump behind an `if` lead on to where `break` does, which stands behind the `if` and the
-// `else`: both parts end with the same jump. Returns the step behind the `else`, or NO_STEP.
+// gcc lets the jump behind an `if` lead on to where `break` does, which stands behind the `if` and
+// the `else`: both parts end with the same jump. Returns the step behind the `else`, or NO_STEP.
 static uint32_t find_threaded_else(const struct body *body, const struct range *range,
                                    uint32_t otherwise)
 {
@@ -379,29 +379,57 @@ static bool touches(const struct body *body, uint32_t from, uint32_t end,
     return false;
 }
 
-// A loop is a `for` if a variable is assigned before it, read in the condition and assigned at the
-// end of the body.
-static void find_heading(struct body *body, uint32_t block, uint32_t before, uint32_t condition,
-                         uint32_t condition_end, uint32_t last)
-{
-    const struct isa_insn *variable = assigned(body, last);
-    const struct isa_insn *first = before != NO_STEP ? assigned(body, before) : NULL;
-    if (variable == NULL || first == NULL || !is_same_variable(variable, first) ||
-        !touches(body, condition, condition_end, variable))
-        return;
-    step_at(body, last)->heading = true;
-    step_at(body, before)->heading = true;
-    uint32_t node = step_at(body, before)->node;
-    if (node != UINT32_MAX && body->nodes.items[node].block == block)
-        body->blocks.items[block].nodes--;
-}
-
 struct loop {
     uint32_t first, end;               // steps
     uint32_t body, body_end;           //
     uint32_t condition, condition_end; //
     uint32_t before;                   // the step before it, or NO_STEP
 };
+
+// The assignment to a variable among those that end with a step; NO_STEP if there is none.
+static uint32_t find_assignment(const struct body *body, uint32_t last,
+                                const struct isa_insn *variable)
+{
+    for (uint32_t i = 0; i < MOST_IN_HEADING && i <= last; i++) {
+        const struct isa_insn *at = assigned(body, last - i);
+        if (at == NULL)
+            break;
+        if (is_same_variable(variable, at))
+            return last - i;
+    }
+    return NO_STEP;
+}
+
+static void mark_heading(struct body *body, uint32_t block, uint32_t first, uint32_t last)
+{
+    for (uint32_t s = first; s <= last; s++) {
+        struct step *step = step_at(body, s);
+        if (step->heading)
+            continue;
+        step->heading = true;
+        if (step->node != UINT32_MAX && body->nodes.items[step->node].block == block)
+            body->blocks.items[block].nodes--;
+    }
+}
+
+// A loop is a `for` if a variable is assigned before it, read in the condition and assigned at the
+// end of the body. Commas may join these assignments with others, which stand behind them.
+static void find_heading(struct body *body, uint32_t block, const struct loop *loop)
+{
+    uint32_t last = loop->body_end - 1;
+    for (uint32_t i = 0; i < MOST_IN_HEADING && last - i >= loop->body; i++) {
+        const struct isa_insn *variable = assigned(body, last - i);
+        if (variable == NULL)
+            return;
+        uint32_t first = loop->before != NO_STEP ? find_assignment(body, loop->before, variable)
+                                                 : NO_STEP;
+        if (first == NO_STEP || !touches(body, loop->condition, loop->condition_end, variable))
+            continue;
+        mark_heading(body, block, last - i, last);
+        mark_heading(body, block, first, loop->before);
+        return;
+    }
+}
 
 static uint32_t parse_loop(struct body *body, const struct range *range, const struct loop *loop)
 {
@@ -416,8 +444,7 @@ static uint32_t parse_loop(struct body *body, const struct range *range, const s
     bool tested_first = loop->condition_end > loop->condition &&
                         (loop->condition < loop->body || loop->first < loop->body);
     if (loop->body_end > loop->body && tested_first)
-        find_heading(body, range->block, loop->before, loop->condition, loop->condition_end,
-                     loop->body_end - 1);
+        find_heading(body, range->block, loop);
     uint32_t inner = parse_inner(body, range, node, true,
                                  (struct range){.begin = loop->body,
                                                 .end = loop->body_end,

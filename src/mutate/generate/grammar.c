@@ -47,8 +47,8 @@ struct error *grammar_end(struct grammar *grammar, const char *tail)
 
 // ---- expressions ----
 
-// One of so many variables. A compiler works out `l_1 - l_1` and the like itself, so an expression has
-// each variable once, as long as there are others.
+// One of so many variables. A compiler works out `l_1 - l_1` and the like itself, so an expression
+// has each variable once, as long as there are others.
 static unsigned pick_variable(struct grammar *grammar, unsigned limit, unsigned *used)
 {
     unsigned number = grammar_pick(grammar, limit);
@@ -98,13 +98,16 @@ static struct error *put_random(struct grammar *grammar, struct buffer *text)
     static const char *const signs[] = {"+", "*", "^", "-", "&", "|"};
     bool argument = grammar->parameters->kind == MODEL_WAEP;
     unsigned kind = grammar_pick(grammar, 4);
-    // A compiler makes a + (c - b) of a - (b - c), moves constants out of sums, and knows bits of x & 7
-    // and x | 7.
+    // A compiler makes a + (c - b) of a - (b - c), moves constants out of sums, and knows bits of x
+    // & 7 and x | 7.
     if (kind == 2 && argument)
         kind = 3;
     TRY(buffer_printf(text, "("));
     TRY(put_variable(grammar, text));
-    TRY(buffer_printf(text, " %s ", signs[grammar_pick(grammar, argument ? 3 : kind == 2 ? 4 : 6)]));
+    TRY(buffer_printf(text, " %s ",
+                      signs[grammar_pick(grammar, argument    ? 3
+                                                  : kind == 2 ? 4
+                                                              : 6)]));
     if (kind == 0)
         TRY(put_random(grammar, text));
     else if (kind == 1 && !grammar->plain)

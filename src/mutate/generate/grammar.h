@@ -13,11 +13,11 @@ struct grammar {
     const struct generate_parameters *parameters;
     struct generate_program *program;
     uint64_t random;
-    unsigned line, depth; // lines so far; indentation
-    unsigned locals;      // that may be read: l_0 to l_(locals - 1)
-    unsigned loops;       // counters so far
+    unsigned line, depth;               // lines so far; indentation
+    unsigned locals;                    // that may be read: l_0 to l_(locals - 1)
+    unsigned loops;                     // counters so far
     unsigned used_locals, used_globals; // sets: those that the expression has
-    bool plain;           // no calls in random expressions
+    bool plain;                         // no calls in random expressions
 };
 
 // A number below `limit`.

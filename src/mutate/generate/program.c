@@ -59,8 +59,8 @@ static bool is_alone(const struct grammar *grammar)
     return grammar->parameters->violated == 2;
 }
 
-// Its block is the function's body, so that what it reads are parameters. Braces alone would leave no
-// trace in machine code.
+// Its block is the function's body, so that what it reads are parameters. Braces alone would leave
+// no trace in machine code.
 static bool is_alone_in_function(const struct grammar *grammar)
 {
     return is_alone(grammar) && grammar->parameters->context == GENERATE_NONE;
@@ -172,9 +172,9 @@ static struct error *put_lonely_function(struct grammar *grammar)
 {
     bool own = has_own_variable(grammar->parameters);
     bool assigned = own && is_assigned_before(grammar->parameters);
-    TRY(grammar_line(
-        grammar, "static void func(unsigned l_0, unsigned l_1, unsigned l_2, unsigned l_3%s)",
-        assigned ? ", unsigned l_t" : ""));
+    TRY(grammar_line(grammar,
+                     "static void func(unsigned l_0, unsigned l_1, unsigned l_2, unsigned l_3%s)",
+                     assigned ? ", unsigned l_t" : ""));
     TRY(grammar_line(grammar, "{"));
     grammar->depth++;
     if (own && !assigned)
@@ -212,8 +212,8 @@ static struct error *put_target_function(struct grammar *grammar)
     return grammar_line(grammar, "%s", "");
 }
 
-// A mutant that leaves out the first assignment of a variable reads what is on the stack. This makes
-// it the same in all runs.
+// A mutant that leaves out the first assignment of a variable reads what is on the stack. This
+// makes it the same in all runs.
 static struct error *put_clear(struct grammar *grammar)
 {
     TRY(grammar_line(grammar, "static void clear(void)"));
@@ -230,7 +230,8 @@ static struct error *put_clear(struct grammar *grammar)
 static struct error *put_main(struct grammar *grammar)
 {
     bool alone = is_alone_in_function(grammar);
-    bool assigned = has_own_variable(grammar->parameters) && is_assigned_before(grammar->parameters);
+    bool assigned =
+        has_own_variable(grammar->parameters) && is_assigned_before(grammar->parameters);
     TRY(grammar_line(grammar, "int main(void)"));
     TRY(grammar_line(grammar, "{"));
     grammar->depth++;

@@ -108,11 +108,8 @@ static void replace_operator(struct look *look, struct source_fault *fault,
     struct tree_place behind = look_behind(*sign, 1), end = look_end(look, right, false);
     bool constant = *fault->replacement == '-' && is_constant(left, false);
     if (constant) { // it is what is subtracted
-        size_t size;
-        const char *text = look_written(look, fault, tree_begin(left), tree_end(left), &size);
-        look_edit(look, fault, tree_begin(left), tree_begin(right), "");
-        look_edit(look, fault, &end, &end,
-                  text != NULL ? look_print(look, " - (%.*s)", (int)size, text) : "");
+        look_edit(look, fault, tree_begin(left), tree_begin(left), "-(");
+        look_edit(look, fault, sign, sign, ")");
     } else if (*fault->replacement == '*') { // binds closer than what it replaces
         look_edit(look, fault, tree_begin(left), tree_begin(left), "(");
         look_edit(look, fault, sign, &behind, ") * (");

@@ -179,8 +179,8 @@ static void look_at(struct look *look, struct tree_node *node)
     }
 }
 
-// Notes calls, assignments and what branches if a macro writes them, also where this is no fault: machine
-// code may look as if it were one.
+// Notes calls, assignments and what branches if a macro writes them, also where this is no fault:
+// machine code may look as if it were one.
 static void note_use(struct look *look, struct tree_node *node)
 {
     bool acts = node->kind == CXCursor_IfStmt || node->kind == CXCursor_CallExpr ||
@@ -194,9 +194,8 @@ static void note_use(struct look *look, struct tree_node *node)
     const struct tree_place *begin = acts ? tree_begin(node) : NULL;
     if (begin == NULL || !begin->macro || begin->file == NULL)
         return;
-    const struct source_use *last = look->out->uses.count > 0
-                                        ? &look->out->uses.items[look->out->uses.count - 1]
-                                        : NULL;
+    const struct source_use *last =
+        look->out->uses.count > 0 ? &look->out->uses.items[look->out->uses.count - 1] : NULL;
     if (last != NULL && last->line == begin->at.line && strcmp(last->file, begin->file) == 0)
         return;
     struct source_use *use = ARRAY_ADD(&look->out->uses);
