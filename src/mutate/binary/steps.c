@@ -316,6 +316,40 @@ static bool is_chained(const struct body *body, size_t s, bool constant)
            is_same_operand(body, a, a->effect, b, at);
 }
 
+// The pointer that a step decrements, if it does nothing else; or NULL.
+static const struct local *decremented(const struct body *body, const struct step *step)
+{
+    const struct isa_insn *insn = insn_at(body, step->first);
+    bool one = step->end - step->first == 1 && (insn->flags & ISA_MEMORY) != 0 &&
+               use_at(body, step->first)->computes == ISA_MINUS;
+    const struct local *local = one ? local_of(body, insn) : NULL;
+    return local != NULL && local->pointer ? local : NULL;
+}
+
+static bool reads(const struct body *body, const struct step *step, const struct local *local)
+{
+    for (uint32_t i = step->first; i < step->end; i++)
+        if (insn_at(body, i)->kind == ISA_LOAD && local_of(body, insn_at(body, i)) == local)
+            return true;
+    return false;
+}
+
+// The statement that --pointer is an operand of: the next one that decrements no pointer, if it reads it.
+static size_t find_operand_of(const struct body *body, size_t s)
+{
+    const struct local *local = decremented(body, &body->steps.items[s]);
+    if (local == NULL)
+        return s;
+    for (size_t i = s + 1; i < body->steps.count && i < s + 4; i++) {
+        const struct step *step = &body->steps.items[i];
+        if (body->labelled.items[step->first - body->start] || step->kind == STEP_TAIL)
+            return s;
+        if (decremented(body, step) == NULL)
+            return reads(body, step, local) ? i : s;
+    }
+    return s;
+}
+
 // A jump into the middle of a step makes one of what lies between: an operand of ?:, or the value
 // of && and ||. So does a temporary.
 static void join(struct body *body)
@@ -333,6 +367,8 @@ static void join(struct body *body)
             }
             uint32_t reader = reader_of(body, (uint32_t)s);
             last = reader != NO_STEP && reader > last ? reader : last;
+            size_t operand_of = find_operand_of(body, s);
+            last = operand_of > last ? operand_of : last;
             chained = is_chained(body, s, chained);
             if (chained && s + 1 > last)
                 last = s + 1;
