@@ -59,6 +59,11 @@ static uint64_t place_key(const struct match_fault *fault)
     return hash_mix(line_key(fault), function_key(fault->function));
 }
 
+static uint64_t change_key(const struct match_fault *fault)
+{
+    return hash_mix(hash_mix(place_key(fault), fault->parameter), hash_text(fault->replacement));
+}
+
 static struct error *place_of(struct places *places, uint64_t key, struct place **ret_place)
 {
     uint32_t index = map_find(&places->map, key);
@@ -75,10 +80,11 @@ static struct error *places_init(struct places *places, size_t most)
 }
 
 struct comparison {
-    struct places exact; // by function, too
-    struct places lines; // by line
-    struct map files;    // that the reference names
-    struct map uses;     // lines with macros
+    struct places exact;   // by function, too
+    struct places lines;   // by line
+    struct places changes; // by what is changed, too
+    struct map files;      // that the reference names
+    struct map uses;       // lines with macros
     struct match_counts *counts;
 };
 
@@ -87,19 +93,33 @@ static struct error *count_list(struct comparison *comparison, struct match_list
 {
     for (size_t i = 0; i < list.count; i++) {
         const struct match_fault *fault = &list.items[i];
-        struct place *exact, *line;
+        struct place *exact, *line, *change;
         if (reference)
             TRY(map_add(&comparison->files, file_key(fault->file), NULL));
         else if (!map_has(&comparison->files, file_key(fault->file)))
             continue;
         TRY(place_of(&comparison->exact, place_key(fault), &exact));
         TRY(place_of(&comparison->lines, line_key(fault), &line));
+        TRY(place_of(&comparison->changes, change_key(fault), &change));
+        *(reference ? &change->reference : &change->compared) += 1;
         *(reference ? &exact->reference : &exact->compared) += 1;
         *(reference ? &line->reference : &line->compared) += 1;
         struct match_counts *counts = &comparison->counts[fault->kind];
         *(reference ? &counts->reference : &counts->compared) += 1;
     }
     return NULL;
+}
+
+// Counts the faults of the reference that have a partner with the same change.
+static void count_same(struct comparison *comparison, struct match_list reference)
+{
+    for (size_t i = 0; i < reference.count; i++) {
+        const struct match_fault *fault = &reference.items[i];
+        uint32_t index = map_find(&comparison->changes.map, change_key(fault));
+        struct place *change = &comparison->changes.items[index];
+        if (change->uses++ < change->compared)
+            comparison->counts[fault->kind].same++;
+    }
 }
 
 // Gives the faults of a list their partners. Those without one get a cause.
@@ -136,6 +156,7 @@ static struct error *compare(struct comparison *comparison, struct match_list re
 {
     TRY(places_init(&comparison->exact, reference.count + compared.count));
     TRY(places_init(&comparison->lines, reference.count + compared.count));
+    TRY(places_init(&comparison->changes, reference.count + compared.count));
     for (size_t i = 0; i < reference.use_count; i++)
         TRY(map_add(&comparison->uses, use_key(reference.uses[i].file, reference.uses[i].line),
                     NULL));
@@ -143,6 +164,7 @@ static struct error *compare(struct comparison *comparison, struct match_list re
     TRY(count_list(comparison, compared, false));
     settle(comparison, reference, true);
     settle(comparison, compared, false);
+    count_same(comparison, reference);
     return NULL;
 }
 
@@ -154,6 +176,7 @@ struct error *match_compare(struct match_list reference, struct match_list compa
     struct error *error = compare(&comparison, reference, compared);
     places_deinit(&comparison.exact);
     places_deinit(&comparison.lines);
+    places_deinit(&comparison.changes);
     map_deinit(&comparison.files);
     map_deinit(&comparison.uses);
     if (error == NULL)

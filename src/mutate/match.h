@@ -15,7 +15,9 @@ struct match_fault {
     enum model_kind kind;
     const char *file, *function; // of the file only the last part of its path counts
     unsigned line;
-    bool macro; // in the definition of a macro: no line of compiled code is there
+    unsigned parameter;      // WPFV, WAEP: which argument of the call; 0 for other types
+    const char *replacement; // WAEP: the operator that stands there instead; "" for other types
+    bool macro;              // in the definition of a macro: no line of compiled code is there
 };
 struct match_use { // a line whose code comes out of a macro
     const char *file;
@@ -38,6 +40,8 @@ enum match_cause { // why a fault has no partner, as far as places tell
 struct match_counts {           // of one type
     size_t reference, compared; // faults in the two lists
     size_t correct;
+    size_t same; // of them, those that also change the same thing, as far as argument and operator
+                 // tell
     size_t omitted[MATCH_CAUSES];  // of the reference
     size_t spurious[MATCH_CAUSES]; // of what is compared with it
 };

@@ -45,7 +45,8 @@ const struct model_type model_types[MODEL_KINDS] = {
                     "another local variable of the same type: the last declared before the call"},
     [MODEL_WAEP] = {"WAEP", "wrong-expression", "interface",
                     "wrong arithmetic expression in function call parameter", NULL, 0,
-                    "- for +, and + for all others; of the argument's outermost operator"},
+                    "of the argument's outermost operator: + for all but +; for that one | (* for "
+                    "floating point), - before a constant: compilers change the order of operands"},
 };
 
 const char *const model_constraints[MODEL_CONSTRAINTS + 1] = {

@@ -65,14 +65,19 @@ static struct error *add_row(struct accuracy_list *list, const json_t *row, cons
         list->placeless++;
         return NULL;
     }
+    // Levels write variables and values in different ways, operators in the same.
+    const char *replacement = kind == MODEL_WAEP ? text_of(list, row, "replacement") : "";
+    json_int_t parameter = json_integer_value(json_object_get(row, "parameter"));
     struct match_fault *fault = ARRAY_ADD(&list->items);
-    if (fault == NULL)
+    if (fault == NULL || replacement == NULL)
         return error_no_memory();
     *fault = (struct match_fault){
         .kind = kind,
         .file = file,
         .function = function,
         .line = (unsigned)line,
+        .parameter = parameter > 0 && parameter <= UINT_MAX ? (unsigned)parameter : 0,
+        .replacement = replacement,
         .macro = json_is_true(json_object_get(row, "macro")),
     };
     return NULL;

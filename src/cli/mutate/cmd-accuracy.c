@@ -84,6 +84,11 @@ static struct error *put_text(const struct match_counts counts[MODEL_KINDS],
         outside.omitted[i] = outside.spurious[i] = 0;
     TRY(put_row("plain", &outside, text));
     TRY(put_causes(&all, text));
+    TRY(buffer_printf(text,
+                      "\nthe same argument is changed in %zu of %zu correct WPFV and, to the same "
+                      "operator, in %zu of %zu\ncorrect WAEP\n",
+                      counts[MODEL_WPFV].same, counts[MODEL_WPFV].correct, counts[MODEL_WAEP].same,
+                      counts[MODEL_WAEP].correct));
     if (reference->placeless + compared->placeless > 0)
         TRY(buffer_printf(text, "\n%zu and %zu faults have no line and are not compared\n",
                           reference->placeless, compared->placeless));
@@ -116,6 +121,7 @@ static struct error *put_json(const struct match_counts counts[MODEL_KINDS], str
         json_add_integer(&builder, row, "reference", counts[kind].reference);
         json_add_integer(&builder, row, "compared", counts[kind].compared);
         json_add_integer(&builder, row, "correct", counts[kind].correct);
+        json_add_integer(&builder, row, "same", counts[kind].same);
         add_counts(&builder, row, "omitted", counts[kind].omitted);
         add_counts(&builder, row, "spurious", counts[kind].spurious);
         TRY(json_write_line(&builder, row, &line));

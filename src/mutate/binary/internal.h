@@ -155,10 +155,12 @@ void find_statements(struct finding *finding);
 // arguments.c: WPFV, WAEP
 void find_arguments(struct finding *finding);
 // patch.c: makes the fault jump from one instruction to another, or change bytes of an instruction.
-// If there is no room, the fault has no patch.
+// Or replaces whole instructions from one on. If there is no room, the fault has no patch.
 void patch_jump(struct finding *finding, struct binary_fault *fault, uint32_t from, uint32_t to);
 void patch_bytes(struct finding *finding, struct binary_fault *fault, uint32_t insn, size_t at,
                  const void *bytes, size_t size);
+void patch_code(struct finding *finding, struct binary_fault *fault, uint32_t insn,
+                const unsigned char *bytes, size_t size);
 // The bytes of an instruction.
 const unsigned char *finding_bytes(const struct finding *finding, uint32_t insn);
 

@@ -67,6 +67,13 @@ static void set_patch(struct finding *finding, struct binary_fault *fault, uint6
     memcpy(fault->patch.after, after, size);
 }
 
+void patch_code(struct finding *finding, struct binary_fault *fault, uint32_t insn,
+                const unsigned char *bytes, size_t size)
+{
+    const struct flow_image *image = finding->body.code->image;
+    set_patch(finding, fault, flow_address(image, &image->insns.items[insn]), bytes, size);
+}
+
 void patch_bytes(struct finding *finding, struct binary_fault *fault, uint32_t insn, size_t at,
                  const void *bytes, size_t size)
 {

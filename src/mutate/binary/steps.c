@@ -266,6 +266,90 @@ static uint32_t reader_of(const struct body *body, uint32_t s)
     return last;
 }
 
+// Where the address in a register was loaded from, before an instruction of a step: an offset in the
+// frame or an address; 0 if it is neither.
+static int64_t pointer_of(const struct body *body, const struct step *step, uint32_t insn,
+                          uint8_t reg)
+{
+    for (uint32_t i = insn; i-- > step->first;) {
+        const struct isa_insn *load = insn_at(body, i);
+        if (reg < ISA_REGISTERS && (use_at(body, i)->writes & ISA_USE_GENERAL(reg)) != 0)
+            return load->kind == ISA_LOAD && load->index == ISA_NONE &&
+                           (load->base == ISA_FRAME || load->base == ISA_PC)
+                       ? load->displacement
+                       : 0;
+    }
+    return 0;
+}
+
+static bool is_same_operand(const struct body *body, const struct step *a, uint32_t left,
+                            const struct step *b, uint32_t right)
+{
+    const struct isa_insn *first = insn_at(body, left), *second = insn_at(body, right);
+    if ((second->flags & ISA_MEMORY) == 0 || first->index != ISA_NONE ||
+        second->index != ISA_NONE || first->displacement != second->displacement ||
+        first->width != second->from)
+        return false;
+    if (first->base == ISA_FRAME || first->base == ISA_PC)
+        return first->base == second->base;
+    int64_t from = pointer_of(body, a, left, first->base);
+    return from != 0 && from == pointer_of(body, b, right, second->base);
+}
+
+// Whether a step and the next one are a = b = 0: gcc reads b again, at once. b = 0; a = b; is rarer, but
+// with other values than constants it is not. `constant`: the step itself reads such a b.
+static bool is_chained(const struct body *body, size_t s, bool constant)
+{
+    if (s + 1 >= body->steps.count)
+        return false;
+    const struct step *a = &body->steps.items[s], *b = &a[1];
+    if (a->kind != STEP_ASSIGN || b->kind != STEP_ASSIGN || a->effect + 1 != a->end ||
+        b->effect + 1 != b->end || body->labelled.items[b->first - body->start] ||
+        (!constant && insn_at(body, a->effect)->kind != ISA_STORE_CONSTANT) ||
+        insn_at(body, b->effect)->kind != ISA_STORE)
+        return false;
+    uint32_t at = b->first;
+    if (insn_at(body, at)->kind == ISA_LOAD && !is_same_operand(body, a, a->effect, b, at))
+        at++; // the address
+    const struct isa_insn *load = insn_at(body, at);
+    return at < b->effect && load->kind == ISA_LOAD && load->dst == insn_at(body, b->effect)->src &&
+           is_same_operand(body, a, a->effect, b, at);
+}
+
+// The pointer that a step decrements, if it does nothing else; or NULL.
+static const struct local *decremented(const struct body *body, const struct step *step)
+{
+    const struct isa_insn *insn = insn_at(body, step->first);
+    bool one = step->end - step->first == 1 && (insn->flags & ISA_MEMORY) != 0 &&
+               use_at(body, step->first)->computes == ISA_MINUS;
+    const struct local *local = one ? local_of(body, insn) : NULL;
+    return local != NULL && local->pointer ? local : NULL;
+}
+
+static bool reads(const struct body *body, const struct step *step, const struct local *local)
+{
+    for (uint32_t i = step->first; i < step->end; i++)
+        if (insn_at(body, i)->kind == ISA_LOAD && local_of(body, insn_at(body, i)) == local)
+            return true;
+    return false;
+}
+
+// The statement that --pointer is an operand of: the next one that decrements no pointer, if it reads it.
+static size_t find_operand_of(const struct body *body, size_t s)
+{
+    const struct local *local = decremented(body, &body->steps.items[s]);
+    if (local == NULL)
+        return s;
+    for (size_t i = s + 1; i < body->steps.count && i < s + 4; i++) {
+        const struct step *step = &body->steps.items[i];
+        if (body->labelled.items[step->first - body->start] || step->kind == STEP_TAIL)
+            return s;
+        if (decremented(body, step) == NULL)
+            return reads(body, step, local) ? i : s;
+    }
+    return s;
+}
+
 // A jump into the middle of a step makes one of what lies between: an operand of ?:, or the value
 // of && and ||. So does a temporary.
 static void join(struct body *body)
@@ -273,6 +357,7 @@ static void join(struct body *body)
     size_t kept = 0;
     for (size_t s = 0; s < body->steps.count; s++) {
         struct step step = body->steps.items[s];
+        bool chained = false;
         for (size_t last = s; step.kind != STEP_TAIL; s++) {
             const struct step *part = &body->steps.items[s];
             step.end = part->end;
@@ -282,6 +367,11 @@ static void join(struct body *body)
             }
             uint32_t reader = reader_of(body, (uint32_t)s);
             last = reader != NO_STEP && reader > last ? reader : last;
+            size_t operand_of = find_operand_of(body, s);
+            last = operand_of > last ? operand_of : last;
+            chained = is_chained(body, s, chained);
+            if (chained && s + 1 > last)
+                last = s + 1;
             if (s == last)
                 break;
         }
@@ -291,6 +381,32 @@ static void join(struct body *body)
     for (size_t s = 0; s < kept; s++)
         for (uint32_t i = body->steps.items[s].first; i < body->steps.items[s].end; i++)
             body->step_of.items[i - body->start] = (uint32_t)s;
+}
+
+// Whether a step compares one value, which it keeps in a register, with several constants: a
+// switch. A condition reads its variable again each time.
+static bool is_case_chain(const struct body *body, const struct step *step)
+{
+    unsigned cases = 0;
+    uint8_t value = ISA_NONE;
+    for (uint32_t i = step->first + 1; i < step->end; i++) {
+        const struct isa_insn *insn = insn_at(body, i), *test = &insn[-1];
+        if (value != ISA_NONE && (use_at(body, i)->writes & ISA_USE_GENERAL(value)) != 0)
+            return false;
+        if (insn->kind != ISA_BRANCH)
+            continue;
+        bool compares = (test->flags & ISA_MEMORY) == 0 && test->src < ISA_REGISTERS &&
+                        ((test->kind == ISA_COMPARE && test->dst == ISA_NONE) ||
+                         (test->kind == ISA_TEST && test->src == test->dst));
+        if (!compares && test->kind != ISA_BRANCH)
+            return false;
+        if (compares && value != ISA_NONE && value != test->src)
+            return false;
+        if (compares)
+            value = test->src;
+        cases++;
+    }
+    return cases >= 2 && value != ISA_NONE;
 }
 
 static void connect(struct body *body)
@@ -307,8 +423,12 @@ static void connect(struct body *body)
         }
     }
     for (size_t s = 0; s < body->steps.count; s++)
-        if (body->steps.items[s].kind != STEP_TAIL)
+        if (body->steps.items[s].kind != STEP_TAIL) {
             classify(body, &body->steps.items[s]);
+            if (body->steps.items[s].kind == STEP_BRANCH &&
+                is_case_chain(body, &body->steps.items[s]))
+                body->steps.items[s].kind = STEP_SWITCH;
+        }
 }
 
 // A store to clang's variable for the result is a `return`, together with the jump behind it.

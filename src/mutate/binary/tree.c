@@ -6,6 +6,7 @@
 
 #define DEEPEST       200 // nested constructs
 #define LONGEST_CHAIN 64
+#define MOST_IN_HEADING 4 // assignments that commas join
 #define MANY_STEPS    8 // what follows a jump to the end of a block is no `else` if it is longer
 
 struct range {
@@ -161,6 +162,18 @@ static uint32_t find_cases(const struct body *body, uint32_t from, uint32_t end)
     return at;
 }
 
+// The step that an instruction jumps to, if it is behind `end`; or NO_STEP.
+static uint32_t case_of(const struct body *body, uint32_t insn, uint32_t end)
+{
+    const struct isa_insn *jump = insn_at(body, insn);
+    uint32_t to = jump->kind == ISA_BRANCH ? flow_insn_at(body->code->image, (uint64_t)jump->value)
+                                           : UINT32_MAX;
+    if (to == UINT32_MAX || to < body->first || to >= body->end)
+        return NO_STEP;
+    uint32_t step = body->step_of.items[to - body->start];
+    return step >= end ? step : NO_STEP;
+}
+
 // Marks the steps that a switch leads to. Returns the last one.
 static uint32_t mark_cases(struct body *body, uint32_t from, uint32_t end)
 {
@@ -174,6 +187,13 @@ static uint32_t mark_cases(struct body *body, uint32_t from, uint32_t end)
             last = step->target;
         if (step->kind != STEP_SWITCH)
             continue;
+        for (uint32_t j = step->first; j < step->end; j++) {
+            uint32_t target = case_of(body, j, end);
+            if (target == NO_STEP)
+                continue;
+            step_at(body, target)->label = true;
+            last = target > last ? target : last;
+        }
         const struct flow_function *function = &image->functions.items[body->function];
         for (uint32_t b = 0; b < function->block_count; b++) {
             const struct flow_block *block = &image->blocks.items[function->first_block + b];
@@ -240,6 +260,30 @@ static uint32_t note_jump(struct body *body, const struct range *range, uint32_t
     return behind;
 }
 
+// gcc lets the jump behind an `if` lead on to where `break` does, which stands behind the `if` and
+// the `else`: both parts end with the same jump. Returns the step behind the `else`, or NO_STEP.
+static uint32_t find_threaded_else(const struct body *body, const struct range *range,
+                                   uint32_t otherwise)
+{
+    const struct step *jump = step_at(body, otherwise - 1);
+    uint32_t last = otherwise;
+    if (jump->kind != STEP_JUMP || jump->target == NO_STEP)
+        return NO_STEP;
+    for (;; last++) {
+        if (last >= range->end || last - otherwise > MANY_STEPS || step_at(body, last)->label)
+            return NO_STEP;
+        const struct step *step = step_at(body, last);
+        if (last > otherwise && step->kind == STEP_JUMP && step->target == jump->target)
+            break;
+    }
+    for (uint32_t i = otherwise; i < last; i++) {
+        uint32_t target = step_at(body, i)->target;
+        if (target != NO_STEP && target != jump->target && (target < otherwise || target > last))
+            return NO_STEP;
+    }
+    return last + 1;
+}
+
 // Where the part behind `else` ends; `otherwise` if there is none.
 static uint32_t find_else(const struct body *body, const struct range *range, uint32_t then,
                           uint32_t otherwise)
@@ -247,6 +291,9 @@ static uint32_t find_else(const struct body *body, const struct range *range, ui
     if (otherwise <= then + 1 || otherwise >= range->end)
         return otherwise;
     const struct step *jump = step_at(body, otherwise - 1);
+    uint32_t threaded = find_threaded_else(body, range, otherwise);
+    if (threaded != NO_STEP)
+        return threaded;
     if (jump->kind != STEP_JUMP || jump->target == NO_STEP || jump->target <= otherwise ||
         step_is_landing(body, jump->target))
         return otherwise;
@@ -332,29 +379,57 @@ static bool touches(const struct body *body, uint32_t from, uint32_t end,
     return false;
 }
 
-// A loop is a `for` if a variable is assigned before it, read in the condition and assigned at the
-// end of the body.
-static void find_heading(struct body *body, uint32_t block, uint32_t before, uint32_t condition,
-                         uint32_t condition_end, uint32_t last)
-{
-    const struct isa_insn *variable = assigned(body, last);
-    const struct isa_insn *first = before != NO_STEP ? assigned(body, before) : NULL;
-    if (variable == NULL || first == NULL || !is_same_variable(variable, first) ||
-        !touches(body, condition, condition_end, variable))
-        return;
-    step_at(body, last)->heading = true;
-    step_at(body, before)->heading = true;
-    uint32_t node = step_at(body, before)->node;
-    if (node != UINT32_MAX && body->nodes.items[node].block == block)
-        body->blocks.items[block].nodes--;
-}
-
 struct loop {
     uint32_t first, end;               // steps
     uint32_t body, body_end;           //
     uint32_t condition, condition_end; //
     uint32_t before;                   // the step before it, or NO_STEP
 };
+
+// The assignment to a variable among those that end with a step; NO_STEP if there is none.
+static uint32_t find_assignment(const struct body *body, uint32_t last,
+                                const struct isa_insn *variable)
+{
+    for (uint32_t i = 0; i < MOST_IN_HEADING && i <= last; i++) {
+        const struct isa_insn *at = assigned(body, last - i);
+        if (at == NULL)
+            break;
+        if (is_same_variable(variable, at))
+            return last - i;
+    }
+    return NO_STEP;
+}
+
+static void mark_heading(struct body *body, uint32_t block, uint32_t first, uint32_t last)
+{
+    for (uint32_t s = first; s <= last; s++) {
+        struct step *step = step_at(body, s);
+        if (step->heading)
+            continue;
+        step->heading = true;
+        if (step->node != UINT32_MAX && body->nodes.items[step->node].block == block)
+            body->blocks.items[block].nodes--;
+    }
+}
+
+// A loop is a `for` if a variable is assigned before it, read in the condition and assigned at the
+// end of the body. Commas may join these assignments with others, which stand behind them.
+static void find_heading(struct body *body, uint32_t block, const struct loop *loop)
+{
+    uint32_t last = loop->body_end - 1;
+    for (uint32_t i = 0; i < MOST_IN_HEADING && last - i >= loop->body; i++) {
+        const struct isa_insn *variable = assigned(body, last - i);
+        if (variable == NULL)
+            return;
+        uint32_t first = loop->before != NO_STEP ? find_assignment(body, loop->before, variable)
+                                                 : NO_STEP;
+        if (first == NO_STEP || !touches(body, loop->condition, loop->condition_end, variable))
+            continue;
+        mark_heading(body, block, last - i, last);
+        mark_heading(body, block, first, loop->before);
+        return;
+    }
+}
 
 static uint32_t parse_loop(struct body *body, const struct range *range, const struct loop *loop)
 {
@@ -369,8 +444,7 @@ static uint32_t parse_loop(struct body *body, const struct range *range, const s
     bool tested_first = loop->condition_end > loop->condition &&
                         (loop->condition < loop->body || loop->first < loop->body);
     if (loop->body_end > loop->body && tested_first)
-        find_heading(body, range->block, loop->before, loop->condition, loop->condition_end,
-                     loop->body_end - 1);
+        find_heading(body, range->block, loop);
     uint32_t inner = parse_inner(body, range, node, true,
                                  (struct range){.begin = loop->body,
                                                 .end = loop->body_end,
@@ -462,8 +536,13 @@ static uint32_t parse_one(struct body *body, const struct range *range, uint32_t
             behind++;
         return behind > at ? parse_switch(body, range, at, behind) : parse_if(body, range, at);
     }
-    case STEP_SWITCH:
-        return parse_switch(body, range, at, at + 1);
+    case STEP_SWITCH: {
+        bool chain = insn_at(body, step->end - 1)->kind == ISA_BRANCH; // behind it: to `default`
+        uint32_t behind = at + 1;
+        if (chain && behind < range->end && step_at(body, behind)->kind == STEP_JUMP)
+            behind++;
+        return parse_switch(body, range, at, behind);
+    }
     case STEP_JUMP:
         if (is_structural(body, range, at))
             return at + 1;

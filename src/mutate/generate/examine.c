@@ -108,7 +108,7 @@ static struct error *try_level(const struct worker *worker, const struct mutate_
         if (candidate->kind != parameters->kind || candidate->line < program->first ||
             candidate->line > program->last || outcome->count == MOST_FAULTS)
             continue;
-        if (worker->options->execute)
+        if (worker->options->execute && candidate->state == MUTATE_APPLICABLE)
             TRY(run_candidate(worker, &set, i, outcome->output[outcome->count]));
         outcome->count++;
     }

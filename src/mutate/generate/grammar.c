@@ -34,7 +34,7 @@ struct error *grammar_line(struct grammar *grammar, const char *format, ...)
 
 struct error *grammar_block(struct grammar *grammar, const char *head)
 {
-    TRY(grammar_line(grammar, "%s%s{", head != NULL ? head : "", head != NULL ? " " : ""));
+    TRY(grammar_line(grammar, "%s {", head));
     grammar->depth++;
     return NULL;
 }
@@ -47,11 +47,33 @@ struct error *grammar_end(struct grammar *grammar, const char *tail)
 
 // ---- expressions ----
 
+// One of so many variables. A compiler works out `l_1 - l_1` and the like itself, so an expression
+// has each variable once, as long as there are others.
+static unsigned pick_variable(struct grammar *grammar, unsigned limit, unsigned *used)
+{
+    unsigned number = grammar_pick(grammar, limit);
+    for (unsigned i = 0; i < limit && (*used >> number & 1) != 0; i++)
+        number = (number + 1) % limit;
+    *used |= 1u << number;
+    return number;
+}
+
+static struct error *put_local(struct grammar *grammar, struct buffer *text)
+{
+    return buffer_printf(text, "l_%u",
+                         pick_variable(grammar, grammar->locals, &grammar->used_locals));
+}
+
+static struct error *put_global(struct grammar *grammar, struct buffer *text)
+{
+    return buffer_printf(text, "g_%u",
+                         pick_variable(grammar, GRAMMAR_GLOBALS, &grammar->used_globals));
+}
+
 static struct error *put_variable(struct grammar *grammar, struct buffer *text)
 {
     bool local = grammar->locals > 0 && grammar_pick(grammar, 2) == 0;
-    return local ? buffer_printf(text, "l_%u", grammar_pick(grammar, grammar->locals))
-                 : buffer_printf(text, "g_%u", grammar_pick(grammar, GRAMMAR_GLOBALS));
+    return local ? put_local(grammar, text) : put_global(grammar, text);
 }
 
 struct error *grammar_operand(struct grammar *grammar, enum generate_operand operand,
@@ -61,9 +83,9 @@ struct error *grammar_operand(struct grammar *grammar, enum generate_operand ope
     case GENERATE_CONSTANT:
         return buffer_printf(text, "%uu", 2 + grammar_pick(grammar, 1000));
     case GENERATE_LOCAL:
-        return buffer_printf(text, "l_%u", grammar_pick(grammar, grammar->locals));
+        return put_local(grammar, text);
     case GENERATE_GLOBAL:
-        return buffer_printf(text, "g_%u", grammar_pick(grammar, GRAMMAR_GLOBALS));
+        return put_global(grammar, text);
     default:
         return grammar_pick(grammar, 2) == 0
                    ? buffer_printf(text, "func_0()")
@@ -71,15 +93,23 @@ struct error *grammar_operand(struct grammar *grammar, enum generate_operand ope
     }
 }
 
-struct error *grammar_random(struct grammar *grammar, struct buffer *text)
+static struct error *put_random(struct grammar *grammar, struct buffer *text)
 {
-    static const char *const signs[] = {"+", "-", "*", "^", "&", "|"};
+    static const char *const signs[] = {"+", "*", "^", "-", "&", "|"};
+    bool argument = grammar->parameters->kind == MODEL_WAEP;
+    unsigned kind = grammar_pick(grammar, 4);
+    // A compiler makes a + (c - b) of a - (b - c), moves constants out of sums, and knows bits of x
+    // & 7 and x | 7.
+    if (kind == 2 && argument)
+        kind = 3;
     TRY(buffer_printf(text, "("));
     TRY(put_variable(grammar, text));
-    TRY(buffer_printf(text, " %s ", signs[grammar_pick(grammar, 6)]));
-    unsigned kind = grammar_pick(grammar, 4);
+    TRY(buffer_printf(text, " %s ",
+                      signs[grammar_pick(grammar, argument    ? 3
+                                                  : kind == 2 ? 4
+                                                              : 6)]));
     if (kind == 0)
-        TRY(grammar_random(grammar, text));
+        TRY(put_random(grammar, text));
     else if (kind == 1 && !grammar->plain)
         TRY(buffer_printf(text, "func_0()"));
     else if (kind == 2)
@@ -87,6 +117,12 @@ struct error *grammar_random(struct grammar *grammar, struct buffer *text)
     else
         TRY(put_variable(grammar, text));
     return buffer_printf(text, ")");
+}
+
+struct error *grammar_random(struct grammar *grammar, struct buffer *text)
+{
+    grammar->used_locals = grammar->used_globals = 0;
+    return put_random(grammar, text);
 }
 
 struct error *grammar_expression(struct grammar *grammar, const char *const *signs,
@@ -101,10 +137,11 @@ struct error *grammar_expression(struct grammar *grammar, const char *const *sig
     unsigned count = 0;
     while (signs[count] != NULL)
         count++;
+    grammar->used_locals = grammar->used_globals = 0;
     for (unsigned i = 0; i < terms; i++) {
         if (i > 0)
             TRY(buffer_printf(text, " %s ", signs[grammar_pick(grammar, count)]));
-        TRY(random && i > 0 ? grammar_random(grammar, text)
+        TRY(random && i > 0 ? put_random(grammar, text)
                             : grammar_operand(grammar, grammar->parameters->operand, text));
     }
     return NULL;

@@ -13,10 +13,11 @@ struct grammar {
     const struct generate_parameters *parameters;
     struct generate_program *program;
     uint64_t random;
-    unsigned line, depth; // lines so far; indentation
-    unsigned locals;      // that may be read: l_0 to l_(locals - 1)
-    unsigned loops;       // counters so far
-    bool plain;           // no calls in random expressions
+    unsigned line, depth;               // lines so far; indentation
+    unsigned locals;                    // that may be read: l_0 to l_(locals - 1)
+    unsigned loops;                     // counters so far
+    unsigned used_locals, used_globals; // sets: those that the expression has
+    bool plain;                         // no calls in random expressions
 };
 
 // A number below `limit`.
@@ -24,7 +25,7 @@ unsigned grammar_pick(struct grammar *grammar, unsigned limit);
 // Writes one line, indented.
 __attribute__((format(printf, 2, 3))) _must_check_ struct error *
 grammar_line(struct grammar *grammar, const char *format, ...);
-// Opens a block behind a statement's head, or of its own if that is NULL.
+// Opens a block behind a statement's head.
 _must_check_ struct error *grammar_block(struct grammar *grammar, const char *head);
 _must_check_ struct error *grammar_end(struct grammar *grammar, const char *tail);
 

@@ -48,13 +48,20 @@ static bool makes_sense(const struct generate_parameters *p)
     if (assigns_value(p->kind) && (p->operand != GENERATE_CONSTANT || random))
         return false;
     switch (p->kind) {
+    case MODEL_MIA: // a compiler decides a constant condition itself
+    case MODEL_MIFS:
+    case MODEL_MIEB:
+        return p->operand != GENERATE_CONSTANT || random;
     case MODEL_MVAE: // an expression of constants is a value
         return p->operand != GENERATE_CONSTANT || random;
     case MODEL_MLAC:
     case MODEL_MLOC:
-        return p->complexity != GENERATE_ONE;
+        // a compiler leaves out constant operands itself
+        return p->complexity != GENERATE_ONE && p->operand != GENERATE_CONSTANT;
     case MODEL_WAEP:
-        return p->complexity != GENERATE_ONE && (p->operand != GENERATE_CONSTANT || random);
+        // A compiler moves a constant to the end: of 5 + a - b, the outermost operator is then +.
+        return p->complexity != GENERATE_ONE &&
+               (p->operand != GENERATE_CONSTANT || p->complexity == GENERATE_ONE_AND_RANDOM);
     case MODEL_WPFV: // C03 is violated by a global variable
         return p->operand == (p->violated == 3 ? GENERATE_GLOBAL : GENERATE_LOCAL);
     default:

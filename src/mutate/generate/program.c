@@ -59,6 +59,13 @@ static bool is_alone(const struct grammar *grammar)
     return grammar->parameters->violated == 2;
 }
 
+// Its block is the function's body, so that what it reads are parameters. Braces alone would leave
+// no trace in machine code.
+static bool is_alone_in_function(const struct grammar *grammar)
+{
+    return is_alone(grammar) && grammar->parameters->context == GENERATE_NONE;
+}
+
 // Whether the variable that the target assigns to has a value before.
 static bool is_assigned_before(const struct generate_parameters *parameters)
 {
@@ -91,10 +98,10 @@ static struct error *open_context(struct grammar *grammar)
         return grammar_block(grammar, head.data);
     case GENERATE_IF:
     case GENERATE_IF_BEFORE:
-        TRY(buffer_printf(&head, "if ((%s | 1u) != 0u)", value.data));
+        TRY(buffer_printf(&head, "if ((%s | k_one) != 0u)", value.data));
         return grammar_block(grammar, head.data);
     default:
-        TRY(buffer_printf(&head, "if ((%s | 1u) == 0u)", value.data));
+        TRY(buffer_printf(&head, "if ((%s | k_one) == 0u)", value.data));
         TRY(grammar_block(grammar, head.data));
         TRY(grammar_assignment(grammar));
         TRY(grammar_company(grammar));
@@ -141,8 +148,6 @@ static struct error *put_declarations(struct grammar *grammar)
                : grammar_line(grammar, "unsigned l_t;");
 }
 
-// C02 cannot be violated in the body of a function that has declarations: there the target has a
-// block of its own.
 static struct error *put_body(struct grammar *grammar)
 {
     bool alone = is_alone(grammar);
@@ -153,19 +158,32 @@ static struct error *put_body(struct grammar *grammar)
         if (!alone && i + 1 < depth)
             TRY(grammar_company(grammar));
     }
-    bool block = alone && depth == 0;
-    if (block)
-        TRY(grammar_block(grammar, NULL));
     if (!alone)
         TRY(grammar_company(grammar));
     TRY(put_marked_target(grammar));
     if (!alone)
         TRY(grammar_company(grammar));
-    if (block)
-        TRY(grammar_end(grammar, ""));
     for (unsigned i = 0; i < depth; i++)
         TRY(close_context(grammar));
     return NULL;
+}
+
+static struct error *put_lonely_function(struct grammar *grammar)
+{
+    bool own = has_own_variable(grammar->parameters);
+    bool assigned = own && is_assigned_before(grammar->parameters);
+    TRY(grammar_line(grammar,
+                     "static void func(unsigned l_0, unsigned l_1, unsigned l_2, unsigned l_3%s)",
+                     assigned ? ", unsigned l_t" : ""));
+    TRY(grammar_line(grammar, "{"));
+    grammar->depth++;
+    if (own && !assigned)
+        TRY(grammar_line(grammar, "unsigned l_t;"));
+    grammar->locals = GRAMMAR_LOCALS;
+    TRY(put_body(grammar));
+    TRY(grammar_end(grammar, ""));
+    grammar->locals = 0;
+    return grammar_line(grammar, "%s", "");
 }
 
 static struct error *put_target_function(struct grammar *grammar)
@@ -174,6 +192,9 @@ static struct error *put_target_function(struct grammar *grammar)
     for (unsigned i = 0; i <= GENERATE_DEEPEST; i++)
         TRY(grammar_line(grammar, "static unsigned k_%u;", i));
     TRY(grammar_line(grammar, "static unsigned k_target;"));
+    TRY(grammar_line(grammar, "static volatile unsigned k_one = 1u;"));
+    if (is_alone_in_function(grammar))
+        return put_lonely_function(grammar);
     TRY(grammar_line(grammar, "static void func(void)"));
     TRY(grammar_line(grammar, "{"));
     grammar->depth++;
@@ -191,14 +212,34 @@ static struct error *put_target_function(struct grammar *grammar)
     return grammar_line(grammar, "%s", "");
 }
 
+// A mutant that leaves out the first assignment of a variable reads what is on the stack. This
+// makes it the same in all runs.
+static struct error *put_clear(struct grammar *grammar)
+{
+    TRY(grammar_line(grammar, "static void clear(void)"));
+    TRY(grammar_line(grammar, "{"));
+    grammar->depth++;
+    TRY(grammar_line(grammar, "volatile unsigned room[256];"));
+    TRY(grammar_line(grammar, "for (k_0 = 0u; k_0 < 256u; k_0++)"));
+    TRY(grammar_line(grammar, "    room[k_0] = 0u;"));
+    TRY(grammar_line(grammar, "k_0 = 0u;"));
+    TRY(grammar_end(grammar, ""));
+    return grammar_line(grammar, "%s", "");
+}
+
 static struct error *put_main(struct grammar *grammar)
 {
+    bool alone = is_alone_in_function(grammar);
+    bool assigned =
+        has_own_variable(grammar->parameters) && is_assigned_before(grammar->parameters);
     TRY(grammar_line(grammar, "int main(void)"));
     TRY(grammar_line(grammar, "{"));
     grammar->depth++;
     TRY(grammar_line(grammar, "unsigned sum = 0u;"));
     TRY(grammar_line(grammar, "before();"));
-    TRY(grammar_line(grammar, "func();"));
+    TRY(grammar_line(grammar, "clear();"));
+    TRY(grammar_line(grammar, "func(%s%s);", alone ? "g_1, g_2, g_3, g_4" : "",
+                     alone && assigned ? ", g_5" : ""));
     TRY(grammar_line(grammar, "after();"));
     for (unsigned i = 0; i < GRAMMAR_GLOBALS; i++)
         TRY(grammar_line(grammar, "sum = sum * 16777619u ^ g_%u;", i));
@@ -234,6 +275,7 @@ struct error *generate_program(const struct generate_parameters *parameters, uin
     TRY(put_other(&grammar, "before"));
     TRY(put_target_function(&grammar));
     TRY(put_other(&grammar, "after"));
+    TRY(put_clear(&grammar));
     TRY(put_main(&grammar));
     *ret_program = program;
     program = (struct generate_program){0};

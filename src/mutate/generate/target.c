@@ -39,8 +39,7 @@ static struct error *put_assignment(struct grammar *grammar)
     grammar->program->expected = violated == 0;
     if (violated != 6)
         return grammar_line(grammar, "%s = %s;", name, value.data);
-    return grammar_line(grammar, "for (l_t = %s; k_target < 2u; k_target++) g_3 += l_t;",
-                        value.data);
+    return grammar_line(grammar, "for (l_t = %s; l_t > 1u; l_t >>= 1) g_3 += l_t;", value.data);
 }
 
 // At most five statements without a loop, unless C09 is violated.

@@ -79,8 +79,18 @@ static void change_operator(LLVMValueRef operation, struct fault_edit *edit)
     LLVMOpcode right = LLVMGetInstructionOpcode(operation);
     LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(operation));
     bool real = kind != LLVMIntegerTypeKind;
-    LLVMOpcode wrong = right == LLVMAdd || right == LLVMFAdd ? (real ? LLVMFSub : LLVMSub)
-                                                             : (real ? LLVMFAdd : LLVMAdd);
+    LLVMOpcode wrong = real ? LLVMFAdd : LLVMAdd;
+    if (right == LLVMFAdd) {
+        wrong = LLVMFMul;
+    } else if (right == LLVMAdd) {
+        bool constant = LLVMIsConstant(first) != 0;
+        wrong = constant || LLVMIsConstant(second) ? LLVMSub : LLVMOr;
+        if (constant) { // it is what is subtracted
+            LLVMValueRef other = second;
+            second = first;
+            first = other;
+        }
+    }
     fault_replace(operation, LLVMBuildBinOp(edit->builder, wrong, first, second, ""));
     LLVMInstructionEraseFromParent(operation);
 }

@@ -84,6 +84,41 @@ static CXType plain_type(const struct tree_node *node)
     return clang.getUnqualifiedType(clang.getCanonicalType(clang.getCursorType(node->cursor)));
 }
 
+static bool is_real(const struct tree_node *node)
+{
+    enum CXTypeKind kind = plain_type(node).kind;
+    return kind == CXType_Float || kind == CXType_Double || kind == CXType_LongDouble ||
+           kind == CXType_Float128 || kind == CXType_Half || kind == CXType_Float16;
+}
+
+// The operator that stands there instead (mutate/model.c).
+static const char *replacement_for(struct tree_node *argument, enum CXBinaryOperatorKind sign)
+{
+    if (sign != CXBinaryOperator_Add)
+        return "+";
+    if (is_real(argument))
+        return "*";
+    return is_constant(argument->first, false) || is_constant(argument->last, false) ? "-" : "|";
+}
+
+static void replace_operator(struct look *look, struct source_fault *fault,
+                             struct tree_node *argument, const struct tree_place *sign)
+{
+    struct tree_node *left = argument->first, *right = argument->last;
+    struct tree_place behind = look_behind(*sign, 1), end = look_end(look, right, false);
+    bool constant = *fault->replacement == '-' && is_constant(left, false);
+    if (constant) { // it is what is subtracted
+        look_edit(look, fault, tree_begin(left), tree_begin(left), "-(");
+        look_edit(look, fault, sign, sign, ")");
+    } else if (*fault->replacement == '*') { // binds closer than what it replaces
+        look_edit(look, fault, tree_begin(left), tree_begin(left), "(");
+        look_edit(look, fault, sign, &behind, ") * (");
+        look_edit(look, fault, &end, &end, ")");
+    } else {
+        look_edit(look, fault, sign, &behind, fault->replacement);
+    }
+}
+
 static void change_operator(struct look *look, struct tree_node *argument, unsigned parameter)
 {
     argument = tree_plain(argument);
@@ -101,7 +136,7 @@ static void change_operator(struct look *look, struct tree_node *argument, unsig
         return;
     fault->at = tree_begin(argument)->at;
     fault->parameter = parameter;
-    fault->replacement = sign == CXBinaryOperator_Add ? "-" : "+";
+    fault->replacement = replacement_for(argument, sign);
     fault->detail = look_describe(look, tree_begin(argument), tree_end(argument));
     look_anchor(look, fault, argument, argument);
     static const char *const signs[] = {"*", "/", "%", "+", "-"};
@@ -110,8 +145,7 @@ static void change_operator(struct look *look, struct tree_node *argument, unsig
             ? find_operator(look, begin, end, &place)
             : look_find_operator(look, argument->first, argument->last,
                                  signs[sign - CXBinaryOperator_Mul], &place)) {
-        struct tree_place behind = look_behind(place, 1);
-        look_edit(look, fault, &place, &behind, fault->replacement);
+        replace_operator(look, fault, argument, &place);
         size_t size;
         struct tree_place last = look_end(look, argument, false);
         const char *text = look_written(look, fault, tree_begin(argument), &last, &size);

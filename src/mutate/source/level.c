@@ -176,14 +176,14 @@ static struct error *look_at_unit(const struct source_unit *unit, struct source_
 }
 
 // Notes that a line has code of a macro, also if the macro's fault is none.
-static struct error *note_use(struct mutate_set *set, size_t unit, const struct source_fault *fault)
+static struct error *note_use(struct mutate_set *set, size_t unit, const char *file, unsigned line)
 {
     const struct own *own = set->own;
     struct mutate_use *use = ARRAY_ADD(&set->uses);
     if (use == NULL)
         return error_no_memory();
-    use->file = path_from_here(set, &own->units.items.items[unit], fault->file);
-    use->line = fault->at.line;
+    use->file = path_from_here(set, &own->units.items.items[unit], file);
+    use->line = line;
     return NULL;
 }
 
@@ -217,10 +217,12 @@ static struct error *add_unit(struct mutate_set *set, size_t unit)
     for (size_t i = 0; i < faults->items.count; i++)
         faults->items.items[i].path = path_from_here(set, compiled, faults->items.items[i].path);
     TRY(count_uses(own, faults, &uses, counts));
+    for (size_t i = 0; i < faults->uses.count; i++)
+        TRY(note_use(set, unit, faults->uses.items[i].file, faults->uses.items[i].line));
     for (size_t i = 0; i < faults->items.count; i++) {
         const struct source_fault *fault = &faults->items.items[i];
         if (fault->placed != SOURCE_IN_TEXT)
-            TRY(note_use(set, unit, fault));
+            TRY(note_use(set, unit, fault->file, fault->at.line));
         uint64_t key = hash_fault(own, fault);
         if (holds_everywhere(faults, fault, counts[map_find(&uses, key)]))
             TRY(add_once(set, unit, fault, key));

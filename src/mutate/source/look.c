@@ -143,6 +143,7 @@ void look_edit(struct look *look, struct source_fault *fault, const struct tree_
 void source_faults_deinit(struct source_faults *faults)
 {
     ARRAY_DEINIT(&faults->items);
+    ARRAY_DEINIT(&faults->uses);
     ARRAY_DEINIT(&faults->anchor_counts);
     map_deinit(&faults->anchors);
     arena_deinit(&faults->arena);
@@ -178,6 +179,31 @@ static void look_at(struct look *look, struct tree_node *node)
     }
 }
 
+// Notes calls, assignments and what branches if a macro writes them, also where this is no fault:
+// machine code may look as if it were one.
+static void note_use(struct look *look, struct tree_node *node)
+{
+    bool acts = node->kind == CXCursor_IfStmt || node->kind == CXCursor_CallExpr ||
+                node->kind == CXCursor_ConditionalOperator || node->kind == CXCursor_SwitchStmt ||
+                node->kind == CXCursor_CompoundAssignOperator || tree_is_loop(node->kind);
+    if (node->kind == CXCursor_BinaryOperator) {
+        enum CXBinaryOperatorKind sign = clang.getCursorBinaryOperatorKind(node->cursor);
+        acts = sign == CXBinaryOperator_LAnd || sign == CXBinaryOperator_LOr ||
+               sign == CXBinaryOperator_Assign;
+    }
+    const struct tree_place *begin = acts ? tree_begin(node) : NULL;
+    if (begin == NULL || !begin->macro || begin->file == NULL)
+        return;
+    const struct source_use *last =
+        look->out->uses.count > 0 ? &look->out->uses.items[look->out->uses.count - 1] : NULL;
+    if (last != NULL && last->line == begin->at.line && strcmp(last->file, begin->file) == 0)
+        return;
+    struct source_use *use = ARRAY_ADD(&look->out->uses);
+    if (use != NULL)
+        *use = (struct source_use){look_print(look, "%s", begin->file), begin->at.line};
+    look->failed |= use == NULL;
+}
+
 static void note_inner(void *data, CXCursor function)
 {
     struct look *look = data;
@@ -206,8 +232,10 @@ static void look_into(struct look *look, CXCursor function)
     look->place = tree_place_of(clang.getCursorLocation(function));
     variables_find(look);
     look_count_anchors(look);
-    for (struct tree_node *node = look->tree.body; node != NULL; node = tree_following(node))
+    for (struct tree_node *node = look->tree.body; node != NULL; node = tree_following(node)) {
         look_at(look, node);
+        note_use(look, node);
+    }
     tree_deinit(&look->tree);
 }
 

@@ -48,9 +48,15 @@ struct source_fault {
     uint64_t anchor;
 };
 
+struct source_use { // a line with code of a macro
+    const char *file;
+    unsigned line;
+};
+
 struct source_faults {
     struct arena arena; // owns the texts
     ARRAY(struct source_fault) items;
+    ARRAY(struct source_use) uses; // in the order of the source; a line may be there again
     // How often things that macros write were compiled: a fault that is not found as often has a
     // constraint that does not hold in each use.
     struct map anchors;
