@@ -53,6 +53,8 @@ static struct rating judge_negative(const struct picture *picture,
                                     const struct return_outcome *outcome)
 {
     bool small = outcome->result.number >= SMALLEST_RESULT;
+    if (picture->truth)
+        return (struct rating){30, FAILURE_NEGATIVE};
     if (outcome_is_limit(outcome) && picture->zero_after && !picture->negative_beside)
         return (struct rating){40, FAILURE_NEGATIVE};
     if (picture_is_end(picture, outcome->result.number) || computes_sign(picture) ||
@@ -63,6 +65,11 @@ static struct rating judge_negative(const struct picture *picture,
     if (picture->distinct_positive >= MANY && picture->negative_sets_errno &&
         outcome->result.number != -1)
         return (struct rating){30, FAILURE_NEGATIVE};
+    // An order, of which the answer to a question is made.
+    if (picture->asks && outcome->result.number == -1 && picture->other &&
+        !picture->negative_refuses && !picture_has_cause(picture, -1) &&
+        !outcome_sets_errno(outcome))
+        return (struct rating){40, FAILURE_NEGATIVE};
     if (outcome_sets_errno(outcome))
         return (struct rating){picture->pointer && outcome->result.number != -1 ? 70 : 95,
                                FAILURE_SETS_ERRNO};
@@ -93,6 +100,8 @@ static bool has_conflict(const struct picture *picture)
 // For a function that returns 0 or 1: whether 1 means failure.
 static bool one_fails(const struct picture *picture)
 {
+    if (picture->truth) // yes is the success
+        return false;
     unsigned after = picture_after(picture, 1);
     bool succeeds = (after & OUTCOME_AFTER_SUCCESS) != 0;
     bool question = picture->asks || picture->compares;
@@ -165,12 +174,14 @@ static bool in_table(const struct picture *picture, int64_t number)
     return others && number > UINT16_MAX && number <= INT32_MAX;
 }
 
-// Whether the name says that the function makes an object, but it does nothing and returns zero: it
-// is not implemented. If zero were the success, it would have to put the object somewhere.
+// Whether the name or the declaration says that the function makes an object, but it does nothing
+// and returns zero: it is not implemented. If zero were the success, it would have to put the
+// object somewhere.
 static bool makes_nothing(const struct picture *picture)
 {
-    return picture->makes && picture->zero && !picture->other && !picture->positive &&
-           !picture->negative && !picture->numbers && !picture->negated_numbers &&
+    bool object = picture->makes || picture->summary->declared == DECLARED_POINTER;
+    return object && picture->zero && !picture->other && !picture->positive && !picture->negative &&
+           !picture->numbers && !picture->negated_numbers &&
            (picture->hints & (HINT_WORKS | HINT_ACTS)) == 0;
 }
 
@@ -207,7 +218,7 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return (struct rating){0, FAILURE_NULL};
     if (picture_status(picture, 0) == STATUS_BAD)
         return (struct rating){65, FAILURE_TRUTH};
-    if (picture->one && picture->distinct_positive == 1 && !picture->other)
+    if (picture->truth || (picture->one && picture->distinct_positive == 1 && !picture->other))
         return judge_truth(picture, error);
     if (only_positive_gives(picture))
         return (struct rating){70, FAILURE_TRUTH};
@@ -258,7 +269,7 @@ static struct rating judge_positive(const struct picture *picture,
                                     const struct return_outcome *outcome)
 {
     int64_t number = outcome->result.number;
-    if (picture->pointer || only_positive_gives(picture))
+    if (picture->pointer || picture->truth || only_positive_gives(picture))
         return (struct rating){0, FAILURE_CODE};
     if (picture_status(picture, 0) == STATUS_BAD || picture_status(picture, number) == STATUS_GOOD)
         return (struct rating){20, FAILURE_CODE};

@@ -86,6 +86,7 @@ struct picture picture_of(const struct summary *summary, unsigned hints, const c
                               .wide = hints_say_wide(hints),
                               .narrow = hints_say_narrow(hints),
                               .pair = hints_say_pair(hints),
+                              .truth = summary->declared == DECLARED_TRUTH,
                               .asks = name_is_predicate(name),
                               .compares = name_is_comparison(name),
                               .asks_error = name_asks_error(name),
@@ -220,8 +221,7 @@ bool picture_answers(const struct picture *picture)
            (picture->zero_after && picture->positive_succeeds && !picture->other);
 }
 
-// Whether there is a way to a result that begins with a failure.
-static bool has_cause(const struct picture *picture, int64_t number)
+bool picture_has_cause(const struct picture *picture, int64_t number)
 {
     for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
         const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
@@ -234,11 +234,12 @@ static bool has_cause(const struct picture *picture, int64_t number)
 
 bool picture_is_end(const struct picture *picture, int64_t number)
 {
-    if (picture->iterates && picture->distinct_negative == 1 && !has_cause(picture, number) &&
-        !picture->negative_sets_errno && !picture->negated_numbers && !picture->negative_refuses)
+    if (picture->iterates && picture->distinct_negative == 1 &&
+        !picture_has_cause(picture, number) && !picture->negative_sets_errno &&
+        !picture->negated_numbers && !picture->negative_refuses)
         return true;
     return number == -1 && picture->other && picture->distinct_negative == 2 &&
-           has_cause(picture, -2) && !has_cause(picture, -1) &&
+           picture_has_cause(picture, -2) && !picture_has_cause(picture, -1) &&
            (picture_after(picture, -1) & OUTCOME_AFTER_NULL) == 0;
 }
 

@@ -12,6 +12,7 @@ struct picture {
     unsigned hints;
     bool pointer, wide, narrow;
     bool pair;               // two words are returned
+    bool truth;              // declared to be a yes or no
     bool asks, compares;     // according to its name
     bool asks_error;         // likewise: its results are about an error that was before
     bool releases;           // likewise: it gives something up
@@ -78,6 +79,8 @@ bool picture_answers(const struct picture *picture);
 // Whether a negative result says that there is no more. Either the name says that the next of
 // something is asked for, or it is -1 beside -2 for failures: only that has a cause.
 bool picture_is_end(const struct picture *picture, int64_t number);
+// Whether a failure, or a report of one, leads to a result on some path.
+bool picture_has_cause(const struct picture *picture, int64_t number);
 // Whether zero is the copy of NULL, or new memory of no size, and nothing else.
 bool picture_zero_is_asked_for(const struct picture *picture);
 // Whether zero says so, or that there is nothing: no failure.
