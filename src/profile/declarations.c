@@ -156,8 +156,8 @@ static const struct {
     {"gpointer", DECLARED_POINTER},
     {"gsize", DECLARED_LONG},
     {"gssize", DECLARED_LONG},
-    {"gdouble", DECLARED_FLOAT},
-    {"gfloat", DECLARED_FLOAT},
+    {"gdouble", DECLARED_OTHER},
+    {"gfloat", DECLARED_OTHER},
     {"guchar", DECLARED_NUMBER},
     {"guint", DECLARED_NUMBER},
     {"guint16", DECLARED_NUMBER},
@@ -182,8 +182,8 @@ static const struct {
     {"uint64_t", DECLARED_LONG},
     {"uint8_t", DECLARED_NUMBER},
     {"uintptr_t", DECLARED_LONG},
-    {"GType", DECLARED_LONG},
-    {"GQuark", DECLARED_NUMBER},
+    {"GType", DECLARED_OTHER},
+    {"GQuark", DECLARED_OTHER},
 };
 
 // What the name of a type says without its declaration.
@@ -295,7 +295,7 @@ static enum declared_result type_result(const struct type *type)
     if (type->seen[KEYWORD_TAGGED])
         return DECLARED_STRUCTURE;
     if (type->seen[KEYWORD_FLOAT])
-        return DECLARED_FLOAT;
+        return DECLARED_OTHER;
     if (type->seen[KEYWORD_LONG])
         return DECLARED_LONG;
     if (type->seen[KEYWORD_NUMBER] || type->seen[KEYWORD_ENUM])

@@ -469,13 +469,13 @@ unsigned hints_with_declaration(unsigned hints, enum declared_result declared)
         return hints;
     case DECLARED_VOID:
         return hints & ~(made | wide | narrow | pair | HINT_LEFTOVER | HINT_PASSED | HINT_FLOAT);
-    case DECLARED_FLOAT:
+    case DECLARED_OTHER:
         return (hints & ~(made | wide | narrow | pair)) | HINT_FLOAT;
     case DECLARED_TRUTH:
     case DECLARED_NUMBER:
         return (hints & ~(wide | pair | HINT_FLOAT)) | made | HINT_NARROW;
     case DECLARED_LONG: // neither an int nor a pointer
-        return (hints & ~(wide | narrow | pair | HINT_FLOAT)) | made;
+        return (hints & ~(wide | narrow | pair | HINT_FLOAT)) | made | HINT_WIDE;
     case DECLARED_POINTER:
         return (hints & ~(narrow | pair | HINT_FLOAT)) | made | HINT_WIDE | HINT_MADE_POINTER;
     }

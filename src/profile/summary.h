@@ -14,7 +14,7 @@ enum declared_result {
     DECLARED_TRUTH,  // a yes or no
     DECLARED_NUMBER, // an int, an enumeration or less
     DECLARED_LONG,   // a number of 64 bits
-    DECLARED_FLOAT,
+    DECLARED_OTHER,  // what has no failures here: floating-point, or names a registered type
     DECLARED_POINTER,
     DECLARED_STRUCTURE,
 };

@@ -42,7 +42,7 @@ static const char header[] =
     "__attribute__((visibility(\"default\"))) x_status x_state(void);\n"
     "API(void) x_reset(void);\n"
     "API(char *) x_text(void);\n"
-    "long long x_position(void);\n"
+    "long long x_position(void); GType x_get_type(void);\n"
     "double x_scale(void);\n"
     "x_handle x_open(const char *path), *x_unclear(void);\n"
     "x_length x_measure(void);\n"
@@ -73,21 +73,21 @@ static void test_types(void **state)
         const char *name;
         enum declared_result wanted;
     } rows[] = {
-        {"x_close", DECLARED_VOID},        {"x_name", DECLARED_POINTER},
-        {"x_ready", DECLARED_TRUTH},       {"x_read", DECLARED_NUMBER},
-        {"x_state", DECLARED_NUMBER},      {"x_reset", DECLARED_VOID},
-        {"x_text", DECLARED_POINTER},      {"x_position", DECLARED_LONG},
-        {"x_scale", DECLARED_FLOAT},       {"x_open", DECLARED_POINTER},
-        {"x_measure", DECLARED_LONG},      {"x_hook", DECLARED_POINTER},
-        {"x_copy", DECLARED_STRUCTURE},    {"x_endless", DECLARED_UNKNOWN},
-        {"x_shielded", DECLARED_NUMBER},   {"x_inner", DECLARED_NUMBER},
-        {"x_nested", DECLARED_UNKNOWN},    {"x_called", DECLARED_UNKNOWN},
-        {"x_either", DECLARED_UNKNOWN},    {"x_member", DECLARED_UNKNOWN},
-        {"x_named", DECLARED_TRUTH},       {"x_nothing", DECLARED_VOID},
-        {"x_commented", DECLARED_UNKNOWN}, {"x_variable", DECLARED_UNKNOWN},
-        {"x_other", DECLARED_UNKNOWN},     {"x_quoted", DECLARED_NUMBER},
-        {"x_last", DECLARED_NUMBER},       {"hidden", DECLARED_UNKNOWN},
-        {"continued", DECLARED_UNKNOWN},
+        {"x_close", DECLARED_VOID},       {"x_name", DECLARED_POINTER},
+        {"x_ready", DECLARED_TRUTH},      {"x_read", DECLARED_NUMBER},
+        {"x_state", DECLARED_NUMBER},     {"x_reset", DECLARED_VOID},
+        {"x_text", DECLARED_POINTER},     {"x_position", DECLARED_LONG},
+        {"x_scale", DECLARED_OTHER},      {"x_get_type", DECLARED_OTHER},
+        {"x_open", DECLARED_POINTER},     {"x_measure", DECLARED_LONG},
+        {"x_hook", DECLARED_POINTER},     {"x_copy", DECLARED_STRUCTURE},
+        {"x_endless", DECLARED_UNKNOWN},  {"x_shielded", DECLARED_NUMBER},
+        {"x_inner", DECLARED_NUMBER},     {"x_nested", DECLARED_UNKNOWN},
+        {"x_called", DECLARED_UNKNOWN},   {"x_either", DECLARED_UNKNOWN},
+        {"x_member", DECLARED_UNKNOWN},   {"x_named", DECLARED_TRUTH},
+        {"x_nothing", DECLARED_VOID},     {"x_commented", DECLARED_UNKNOWN},
+        {"x_variable", DECLARED_UNKNOWN}, {"x_other", DECLARED_UNKNOWN},
+        {"x_quoted", DECLARED_NUMBER},    {"x_last", DECLARED_NUMBER},
+        {"hidden", DECLARED_UNKNOWN},     {"continued", DECLARED_UNKNOWN},
     };
     _cleanup_(declarations_deinit) struct declarations declarations = {0};
     assert_null(declarations_parse(&declarations, header, strlen(header)));
@@ -174,15 +174,19 @@ static void test_judgement(void **state)
     const int64_t zero = 0;
     const unsigned acts = HINT_MADE | HINT_ACTS | HINT_WORKS;
     assert_true(hints_say_void(hints_with_declaration(acts | HINT_USED, DECLARED_VOID)));
-    assert_true(hints_say_void(hints_with_declaration(acts | HINT_USED, DECLARED_FLOAT)));
+    assert_true(hints_say_void(hints_with_declaration(acts | HINT_USED, DECLARED_OTHER)));
     assert_false(hints_say_void(hints_with_declaration(HINT_CALLED, DECLARED_NUMBER)));
     assert_true(hints_say_pointer(hints_with_declaration(HINT_NARROW, DECLARED_POINTER)));
     assert_true(hints_say_narrow(hints_with_declaration(HINT_WIDE, DECLARED_NUMBER)));
-    assert_false(hints_say_wide(hints_with_declaration(HINT_WIDE, DECLARED_LONG)));
+    assert_true(hints_say_wide(hints_with_declaration(HINT_NARROW, DECLARED_LONG)));
+    assert_false(hints_say_pointer(hints_with_declaration(HINT_DEREFERENCED, DECLARED_LONG)));
     // NULL beside what is not known: a failure of a pointer, an answer of a number.
     assert_true(confidence("f", acts, DECLARED_POINTER, 0, NULL) >= FAILURE_LIKELY);
-    assert_true(confidence("f", acts | HINT_WIDE, DECLARED_LONG, 0, NULL) < FAILURE_LIKELY);
+    assert_true(confidence("f", acts | HINT_WIDE, DECLARED_NUMBER, 0, NULL) < FAILURE_LIKELY);
     assert_true(confidence("f", acts | HINT_WIDE, DECLARED_UNKNOWN, 0, NULL) >= FAILURE_LIKELY);
+    // A positive number beside zero: a code of an int, an answer of a long.
+    assert_true(confidence("f", acts, DECLARED_NUMBER, 7, &zero) >= FAILURE_LIKELY);
+    assert_true(confidence("f", acts, DECLARED_LONG, 7, &zero) < FAILURE_LIKELY);
     // Nothing but NULL: a function that is not implemented.
     assert_true(confidence("f", HINT_MADE, DECLARED_POINTER, 0, &zero) >= FAILURE_LIKELY);
     assert_true(confidence("f", HINT_MADE, DECLARED_NUMBER, 0, &zero) < FAILURE_LIKELY);
