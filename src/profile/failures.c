@@ -119,6 +119,9 @@ static bool one_fails(const struct picture *picture)
         return true;
     if (has_conflict(picture))
         return false;
+    if (picture->positive_refuses && !picture->zero_refuses && (picture->hints & HINT_ACTS) != 0 &&
+        picture_only_for_null(picture, 1))
+        return true;
     return (picture->hints & HINT_ACTS) != 0 && (after & OUTCOME_AFTER_FAILURE) != 0 && !succeeds;
 }
 

@@ -252,21 +252,35 @@ static bool takes_out(const struct picture *picture)
            (picture_after(picture, 0) & CAUSES) == 0;
 }
 
-// Whether a function returns zero for a NULL, or for a size of zero, and never else.
-static bool only_for_null(const struct picture *picture)
+bool picture_only_for_null(const struct picture *picture, int64_t number)
 {
     for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
         const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
-        if (outcome->result.kind == VALUE_CONSTANT && outcome->result.number == 0 &&
+        if (outcome->result.kind == VALUE_CONSTANT && outcome->result.number == number &&
             (outcome->after & OUTCOME_AFTER_NULL) == 0)
             return false;
     }
     return true;
 }
 
+// Whether a function returns its argument, so that zero is what it was given.
+static bool returns_argument(const struct picture *picture)
+{
+    bool found = false;
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct value *result = &picture->summary->outcomes.items[i].result;
+        if (result->kind == VALUE_ARGUMENT && !result->negative)
+            found = true;
+        else if (result->kind != VALUE_CONSTANT || result->number != 0)
+            return false;
+    }
+    return found && picture_only_for_null(picture, 0);
+}
+
 bool picture_zero_is_asked_for(const struct picture *picture)
 {
-    return picture->copies && picture->other && !picture->narrow && only_for_null(picture);
+    return picture->copies && picture->other && !picture->narrow &&
+           picture_only_for_null(picture, 0);
 }
 
 // Whether a function that computes a number, and does nothing else, returns zero for a NULL: the
@@ -274,7 +288,7 @@ bool picture_zero_is_asked_for(const struct picture *picture)
 static bool is_initial(const struct picture *picture)
 {
     return (picture->hints & HINT_WORKS) == 0 && picture->summary->computed && !picture->pointer &&
-           only_for_null(picture);
+           picture_only_for_null(picture, 0);
 }
 
 bool picture_zero_is_end(const struct picture *picture)
@@ -283,5 +297,5 @@ bool picture_zero_is_end(const struct picture *picture)
                 !picture->zero_sets_errno &&
                 (picture_after(picture, 0) & (CAUSES | OUTCOME_AFTER_ANYTHING)) == 0;
     return picture->other && (next || takes_out(picture) || is_initial(picture) ||
-                              picture_zero_is_asked_for(picture));
+                              picture_zero_is_asked_for(picture) || returns_argument(picture));
 }

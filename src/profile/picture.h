@@ -81,9 +81,11 @@ bool picture_answers(const struct picture *picture);
 bool picture_is_end(const struct picture *picture, int64_t number);
 // Whether a failure, or a report of one, leads to a result on some path.
 bool picture_has_cause(const struct picture *picture, int64_t number);
+// Whether a result is returned for a NULL, or for a size of zero, and never else.
+bool picture_only_for_null(const struct picture *picture, int64_t number);
 // Whether zero is the copy of NULL, or new memory of no size, and nothing else.
 bool picture_zero_is_asked_for(const struct picture *picture);
-// Whether zero says so, or that there is nothing: no failure.
+// Whether zero says so, or that there is nothing, or is the argument itself: no failure.
 bool picture_zero_is_end(const struct picture *picture);
 
 #endif
