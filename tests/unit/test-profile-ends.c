@@ -198,6 +198,21 @@ static const char source[] =
     "}\n"
     "int ring_size(int n) { if (n < 0) return 0; if (n < 16) return 65566; return 65550 + n; }\n"
     "unsigned version_number(void) { return 0x000b0001; }\n"
+    "struct queue *link_queue(struct queue *q) { if (q != NULL) q->count++; return q; }\n" // itself
+    "void *sink_of(int, int *);\n"
+    "int swap_queue(struct queue *queue)\n" // 1 without a queue
+    "{\n"
+    "    if (queue == NULL) return 1;\n"
+    "    sink_of(1, &queue->count); sink_of(2, &queue->state); return 0;\n"
+    "}\n"
+    "__attribute__((noinline, visibility(\"hidden\"))) int order(const struct queue *a, const "
+    "struct "
+    "queue *b, int n)\n"
+    "{\n"
+    "    if (a->count < n) return -1;\n"
+    "    return a->count == b->count ? a->state - b->state : a->count * n;\n"
+    "}\n"
+    "int queue_identical(const struct queue *a, const struct queue *b) { return order(a, b, 3); }\n"
     "union long_bits { long double number; struct { uint32_t low, high; short top; } part; };\n"
     "long double step_long(long double x, int up)\n"
     "{\n"
@@ -264,6 +279,9 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "to_symbol", "");
     expect(&item.profile, "ring_size", "");
     expect(&item.profile, "version_number", "");
+    expect(&item.profile, "link_queue", "");
+    expect(&item.profile, "swap_queue", "1");
+    expect(&item.profile, "queue_identical", "");
     unlink(path);
 }
 
