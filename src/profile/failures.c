@@ -73,8 +73,8 @@ static struct rating judge_negative(const struct picture *picture,
     if (outcome_sets_errno(outcome))
         return (struct rating){picture->pointer && outcome->result.number != -1 ? 70 : 95,
                                FAILURE_SETS_ERRNO};
-    if (picture->pointer && picture->other &&
-        !picture->negated_numbers) // pointers are not negative
+    if (picture->pointer && picture->other && !picture->negated_numbers &&
+        outcome->result.number != -1) // pointers are not negative, but -1 stands for none: mmap()
         return (struct rating){35, FAILURE_NEGATIVE};
     // Only a wrong pointer gives EFAULT. If it is the only negative constant, the code compares
     // with it and does not return it.
@@ -225,6 +225,8 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return judge_truth(picture, error);
     if (only_positive_gives(picture))
         return (struct rating){70, FAILURE_TRUTH};
+    if (picture_divides(picture) && !asks)
+        return (struct rating){60, FAILURE_NULL};
     if (transforms_nothing(picture) && !error && !after)
         return (struct rating){60, FAILURE_NULL};
     if (picture->positive && (!picture->wide || in_table(picture, picture->largest)))
@@ -303,10 +305,12 @@ static struct rating judge_positive(const struct picture *picture,
     if (number > LARGEST_CODE || maps || (picture->wide && !outcome_sets_errno(outcome)) ||
         picture->asks || picture_answers(picture))
         return (struct rating){20, FAILURE_CODE};
+    // What is given with zero alone says enough, even if there may be other results.
+    bool refused = picture->zero_gives && !picture->positive_gives;
     if (number == 1 && picture->distinct_positive == 1)
-        return (struct rating){!picture->zero                          ? 15
-                               : one_fails(picture) && !picture->other ? 70
-                                                                       : 0,
+        return (struct rating){!picture->zero                                       ? 15
+                               : one_fails(picture) && (!picture->other || refused) ? 70
+                                                                                    : 0,
                                picture->zero ? FAILURE_TRUTH : FAILURE_ALONE};
     if (!picture->zero && !picture->other) // all results are like this, so some are successes
         return (struct rating){30, FAILURE_CODE};
@@ -316,6 +320,8 @@ static struct rating judge_positive(const struct picture *picture,
         return (struct rating){45, FAILURE_CODE};
     if (outcome_sets_errno(outcome) && !picture->zero_sets_errno)
         return (struct rating){65, FAILURE_SETS_ERRNO};
+    if (picture_counts(picture))
+        return (struct rating){40, FAILURE_CODE};
     if (picture_enumerates(picture))
         return (struct rating){picture->positive_after && !picture->zero_after ? 60 : 40,
                                FAILURE_CODE};

@@ -60,7 +60,7 @@ bool name_asks_validity(const char *name)
 bool name_asks_error(const char *name)
 {
     static const char *const errors[] = {"error", "err", "errors", "errno", "errcode", "errmsg"};
-    static const char *const asks[] = {"get", "peek", "last"};
+    static const char *const asks[] = {"get", "peek", "last", "detail", "details", "message"};
     static const char *const acts[] = {"set", "report", "raise", "print", "add", "new", "copy"};
     if (!has_any_word(name, errors, sizeof errors / sizeof *errors))
         return false;

@@ -213,12 +213,26 @@ bool picture_enumerates(const struct picture *picture)
     return picture->distinct_positive >= 4 && picture->largest == picture->distinct_positive;
 }
 
+bool picture_counts(const struct picture *picture)
+{
+    return picture->other && picture->summary->computed && !picture->positive_caused &&
+           picture->zero && picture->largest == picture->distinct_positive;
+}
+
+bool picture_divides(const struct picture *picture)
+{
+    return picture->other && picture_after_failure(picture, 0, true) &&
+           picture->positive_succeeds && !picture->positive_after && !picture->negative &&
+           !picture->zero_gives;
+}
+
 bool picture_answers(const struct picture *picture)
 {
     if (picture->positive_caused || picture->negative || picture->zero_gives)
         return false;
     return (picture->sorts && !picture->positive_refuses) ||
-           (picture->zero_after && picture->positive_succeeds && !picture->other);
+           (picture->zero_after && picture->positive_succeeds && !picture->other) ||
+           picture_divides(picture);
 }
 
 bool picture_has_cause(const struct picture *picture, int64_t number)

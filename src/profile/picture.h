@@ -73,6 +73,10 @@ enum picture_status picture_status(const struct picture *picture, int64_t number
 
 // Whether positive results are 1, 2, 3, … without a gap: then they name things, not errors.
 bool picture_enumerates(const struct picture *picture);
+// Whether 1, 2, … are the first numbers of a count, which goes on with what is computed.
+bool picture_counts(const struct picture *picture);
+// Whether numbers follow successes alone, and zero failures alone.
+bool picture_divides(const struct picture *picture);
 // Whether positive results are answers: they come from successes, and zero alone from failures. Or
 // the name says that they are, and none of them has a cause.
 bool picture_answers(const struct picture *picture);
