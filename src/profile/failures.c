@@ -53,6 +53,8 @@ static struct rating judge_negative(const struct picture *picture,
                                     const struct return_outcome *outcome)
 {
     bool small = outcome->result.number >= SMALLEST_RESULT;
+    if (picture->truth)
+        return (struct rating){30, FAILURE_NEGATIVE};
     if (outcome_is_limit(outcome) && picture->zero_after && !picture->negative_beside)
         return (struct rating){40, FAILURE_NEGATIVE};
     if (picture_is_end(picture, outcome->result.number) || computes_sign(picture) ||
@@ -63,11 +65,16 @@ static struct rating judge_negative(const struct picture *picture,
     if (picture->distinct_positive >= MANY && picture->negative_sets_errno &&
         outcome->result.number != -1)
         return (struct rating){30, FAILURE_NEGATIVE};
+    // An order, of which the answer to a question is made.
+    if (picture->asks && outcome->result.number == -1 && picture->other &&
+        !picture->negative_refuses && !picture_has_cause(picture, -1) &&
+        !outcome_sets_errno(outcome))
+        return (struct rating){40, FAILURE_NEGATIVE};
     if (outcome_sets_errno(outcome))
         return (struct rating){picture->pointer && outcome->result.number != -1 ? 70 : 95,
                                FAILURE_SETS_ERRNO};
-    if (picture->pointer && picture->other &&
-        !picture->negated_numbers) // pointers are not negative
+    if (picture->pointer && picture->other && !picture->negated_numbers &&
+        outcome->result.number != -1) // pointers are not negative, but -1 stands for none: mmap()
         return (struct rating){35, FAILURE_NEGATIVE};
     // Only a wrong pointer gives EFAULT. If it is the only negative constant, the code compares
     // with it and does not return it.
@@ -93,6 +100,8 @@ static bool has_conflict(const struct picture *picture)
 // For a function that returns 0 or 1: whether 1 means failure.
 static bool one_fails(const struct picture *picture)
 {
+    if (picture->truth) // yes is the success
+        return false;
     unsigned after = picture_after(picture, 1);
     bool succeeds = (after & OUTCOME_AFTER_SUCCESS) != 0;
     bool question = picture->asks || picture->compares;
@@ -110,6 +119,9 @@ static bool one_fails(const struct picture *picture)
         return true;
     if (has_conflict(picture))
         return false;
+    if (picture->positive_refuses && !picture->zero_refuses && (picture->hints & HINT_ACTS) != 0 &&
+        picture_only_for_null(picture, 1))
+        return true;
     return (picture->hints & HINT_ACTS) != 0 && (after & OUTCOME_AFTER_FAILURE) != 0 && !succeeds;
 }
 
@@ -165,12 +177,14 @@ static bool in_table(const struct picture *picture, int64_t number)
     return others && number > UINT16_MAX && number <= INT32_MAX;
 }
 
-// Whether the name says that the function makes an object, but it does nothing and returns zero: it
-// is not implemented. If zero were the success, it would have to put the object somewhere.
+// Whether the name or the declaration says that the function makes an object, but it does nothing
+// and returns zero: it is not implemented. If zero were the success, it would have to put the
+// object somewhere.
 static bool makes_nothing(const struct picture *picture)
 {
-    return picture->makes && picture->zero && !picture->other && !picture->positive &&
-           !picture->negative && !picture->numbers && !picture->negated_numbers &&
+    bool object = picture->makes || picture->summary->declared == DECLARED_POINTER;
+    return object && picture->zero && !picture->other && !picture->positive && !picture->negative &&
+           !picture->numbers && !picture->negated_numbers &&
            (picture->hints & (HINT_WORKS | HINT_ACTS)) == 0;
 }
 
@@ -207,10 +221,12 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return (struct rating){0, FAILURE_NULL};
     if (picture_status(picture, 0) == STATUS_BAD)
         return (struct rating){65, FAILURE_TRUTH};
-    if (picture->one && picture->distinct_positive == 1 && !picture->other)
+    if (picture->truth || (picture->one && picture->distinct_positive == 1 && !picture->other))
         return judge_truth(picture, error);
     if (only_positive_gives(picture))
         return (struct rating){70, FAILURE_TRUTH};
+    if (picture_divides(picture) && !asks)
+        return (struct rating){60, FAILURE_NULL};
     if (transforms_nothing(picture) && !error && !after)
         return (struct rating){60, FAILURE_NULL};
     if (picture->positive && (!picture->wide || in_table(picture, picture->largest)))
@@ -258,7 +274,7 @@ static struct rating judge_positive(const struct picture *picture,
                                     const struct return_outcome *outcome)
 {
     int64_t number = outcome->result.number;
-    if (picture->pointer || only_positive_gives(picture))
+    if (picture->pointer || picture->truth || only_positive_gives(picture))
         return (struct rating){0, FAILURE_CODE};
     if (picture_status(picture, 0) == STATUS_BAD || picture_status(picture, number) == STATUS_GOOD)
         return (struct rating){20, FAILURE_CODE};
@@ -289,10 +305,12 @@ static struct rating judge_positive(const struct picture *picture,
     if (number > LARGEST_CODE || maps || (picture->wide && !outcome_sets_errno(outcome)) ||
         picture->asks || picture_answers(picture))
         return (struct rating){20, FAILURE_CODE};
+    // What is given with zero alone says enough, even if there may be other results.
+    bool refused = picture->zero_gives && !picture->positive_gives;
     if (number == 1 && picture->distinct_positive == 1)
-        return (struct rating){!picture->zero                          ? 15
-                               : one_fails(picture) && !picture->other ? 70
-                                                                       : 0,
+        return (struct rating){!picture->zero                                       ? 15
+                               : one_fails(picture) && (!picture->other || refused) ? 70
+                                                                                    : 0,
                                picture->zero ? FAILURE_TRUTH : FAILURE_ALONE};
     if (!picture->zero && !picture->other) // all results are like this, so some are successes
         return (struct rating){30, FAILURE_CODE};
@@ -302,6 +320,8 @@ static struct rating judge_positive(const struct picture *picture,
         return (struct rating){45, FAILURE_CODE};
     if (outcome_sets_errno(outcome) && !picture->zero_sets_errno)
         return (struct rating){65, FAILURE_SETS_ERRNO};
+    if (picture_counts(picture))
+        return (struct rating){40, FAILURE_CODE};
     if (picture_enumerates(picture))
         return (struct rating){picture->positive_after && !picture->zero_after ? 60 : 40,
                                FAILURE_CODE};

@@ -455,3 +455,29 @@ unsigned hints_from_body(const struct flow_image *image, uint32_t function,
         making.hints |= HINT_MADE;
     return making.hints;
 }
+
+unsigned hints_with_declaration(unsigned hints, enum declared_result declared)
+{
+    const unsigned wide =
+        HINT_WIDE | HINT_MADE_WIDE | HINT_DEREFERENCED | HINT_MADE_ADDRESS | HINT_MADE_POINTER;
+    const unsigned narrow = HINT_NARROW | HINT_MADE_NARROW;
+    const unsigned pair = HINT_SECOND_USED | HINT_SECOND_MADE;
+    const unsigned made = HINT_MADE | HINT_USED;
+    switch (declared) {
+    case DECLARED_UNKNOWN:
+    case DECLARED_STRUCTURE:
+        return hints;
+    case DECLARED_VOID:
+        return hints & ~(made | wide | narrow | pair | HINT_LEFTOVER | HINT_PASSED | HINT_FLOAT);
+    case DECLARED_OTHER:
+        return (hints & ~(made | wide | narrow | pair)) | HINT_FLOAT;
+    case DECLARED_TRUTH:
+    case DECLARED_NUMBER:
+        return (hints & ~(wide | pair | HINT_FLOAT)) | made | HINT_NARROW;
+    case DECLARED_LONG: // neither an int nor a pointer
+        return (hints & ~(wide | narrow | pair | HINT_FLOAT)) | made | HINT_WIDE;
+    case DECLARED_POINTER:
+        return (hints & ~(narrow | pair | HINT_FLOAT)) | made | HINT_WIDE | HINT_MADE_POINTER;
+    }
+    return hints;
+}

@@ -5,6 +5,7 @@
 #define ORDEAL_PROFILE_HINTS_H
 
 #include "flow/image.h"
+#include "profile/summary.h"
 
 enum hint {
     HINT_DEREFERENCED = 1 << 0,  // a caller uses the result as an address
@@ -61,6 +62,9 @@ bool hints_call_allocates(const struct flow_image *image, const struct flow_bloc
 // not be what the function returns.
 bool hints_keep_memory(const struct flow_image *image, uint32_t function,
                        unsigned (*callee_hints)(void *data, uint32_t callee), void *data);
+
+// The hints when the type of the result is known.
+unsigned hints_with_declaration(unsigned hints, enum declared_result declared);
 
 static inline bool hints_say_pointer(unsigned hints)
 {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "flow/image.h"
+#include "profile/declarations.h"
 #include "profile/failures.h"
 #include "profile/summary.h"
 
@@ -18,6 +19,7 @@ struct profile_options {
     // Whether a function of the C library fails for reasons that only the system knows, so that its
     // failure is a cause of its own. NULL: none.
     bool (*is_primitive)(const char *name);
+    const struct declarations *declarations; // of exported functions, or NULL
 };
 _must_check_ struct error *profile_set_new(const struct profile_options *options,
                                            struct profile_set **ret_set);

@@ -39,10 +39,10 @@ static bool has_any_word(const char *name, const char *const *words, size_t coun
 
 bool name_is_predicate(const char *name)
 {
-    static const char *const words[] = {"is",      "has",   "can",      "was",       "are",
-                                        "equal",   "match", "contains", "needs",     "enabled",
-                                        "range",   "valid", "ok",       "supported", "exists",
-                                        "allowed", "errno", "errcode"};
+    static const char *const words[] = {
+        "is",       "has",     "can",     "was",     "are",       "equal",   "match",
+        "contains", "needs",   "enabled", "range",   "valid",     "ok",      "supported",
+        "exists",   "allowed", "errno",   "errcode", "identical", "support", "supports"};
     if (has_any_word(name, words, sizeof words / sizeof *words))
         return true;
     size_t size = strlen(name);
@@ -60,7 +60,7 @@ bool name_asks_validity(const char *name)
 bool name_asks_error(const char *name)
 {
     static const char *const errors[] = {"error", "err", "errors", "errno", "errcode", "errmsg"};
-    static const char *const asks[] = {"get", "peek", "last"};
+    static const char *const asks[] = {"get", "peek", "last", "detail", "details", "message"};
     static const char *const acts[] = {"set", "report", "raise", "print", "add", "new", "copy"};
     if (!has_any_word(name, errors, sizeof errors / sizeof *errors))
         return false;
@@ -211,12 +211,15 @@ bool name_never_fails(const char *library, const char *name)
                                            "gettext",     "hstrerror", "localeconv", "ngettext",
                                            "nl_langinfo", "strerror",  "strerror_l", "strsignal"};
     static const char *const slices[] = {"g_slice_alloc", "g_slice_alloc0", "g_slice_copy"};
+    static const char *const objects[] = {"g_object_new", "g_object_new_valist",
+                                          "g_object_new_with_properties", "g_object_newv"};
     static const struct {
         const char *library;
         const char *const *names;
         size_t count;
     } rows[] = {{"libc.so.6", standard, sizeof standard / sizeof *standard},
-                {"libglib-2.0.so.0", slices, sizeof slices / sizeof *slices}};
+                {"libglib-2.0.so.0", slices, sizeof slices / sizeof *slices},
+                {"libgobject-2.0.so.0", objects, sizeof objects / sizeof *objects}};
     while (*name == '_') // other names of the same functions
         name++;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -225,7 +225,7 @@ static bool never_fails(const struct module *module, uint32_t number)
 {
     const struct flow_function *function = &module->image->functions.items[number];
     const char *soname = elf_object_facts(module->object)->soname;
-    char name[16] = "";
+    char name[64] = "";
     if (function->name == NULL || function->name_size >= sizeof name || soname == NULL)
         return false;
     memcpy(name, function->name, function->name_size);
@@ -252,6 +252,17 @@ static void mark_failures(struct module *module, uint32_t number)
         summary->outcomes.items[i].fails = false;
 }
 
+static void use_declaration(const struct profile_set *set, struct module *module, uint32_t number)
+{
+    const struct flow_function *function = &module->image->functions.items[number];
+    if (set->options.declarations == NULL || function->name == NULL)
+        return;
+    enum declared_result declared =
+        declarations_find(set->options.declarations, function->name, function->name_size);
+    module->summaries[number].declared = (uint8_t)declared;
+    module->hints[number] = hints_with_declaration(module->hints[number], declared);
+}
+
 static struct error *search(struct profile_set *set, struct node node)
 {
     struct module *module = &set->modules.items[node.module];
@@ -274,6 +285,7 @@ static struct error *search(struct profile_set *set, struct node node)
         hints_from_arguments(module->image, node.function, callee_hints, &asking);
     if (!module->image->functions.items[node.function].returns)
         module->hints[node.function] |= HINT_STOPS;
+    use_declaration(set, module, node.function);
     module->states[node.function] = STATE_DONE;
     if (hints_say_void(module->hints[node.function]) || never_fails(module, node.function))
         forget_results(&module->summaries[node.function]);

@@ -86,6 +86,7 @@ struct picture picture_of(const struct summary *summary, unsigned hints, const c
                               .wide = hints_say_wide(hints),
                               .narrow = hints_say_narrow(hints),
                               .pair = hints_say_pair(hints),
+                              .truth = summary->declared == DECLARED_TRUTH,
                               .asks = name_is_predicate(name),
                               .compares = name_is_comparison(name),
                               .asks_error = name_asks_error(name),
@@ -212,16 +213,29 @@ bool picture_enumerates(const struct picture *picture)
     return picture->distinct_positive >= 4 && picture->largest == picture->distinct_positive;
 }
 
+bool picture_counts(const struct picture *picture)
+{
+    return picture->other && picture->summary->computed && !picture->positive_caused &&
+           picture->zero && picture->largest == picture->distinct_positive;
+}
+
+bool picture_divides(const struct picture *picture)
+{
+    return picture->other && picture_after_failure(picture, 0, true) &&
+           picture->positive_succeeds && !picture->positive_after && !picture->negative &&
+           !picture->zero_gives;
+}
+
 bool picture_answers(const struct picture *picture)
 {
     if (picture->positive_caused || picture->negative || picture->zero_gives)
         return false;
     return (picture->sorts && !picture->positive_refuses) ||
-           (picture->zero_after && picture->positive_succeeds && !picture->other);
+           (picture->zero_after && picture->positive_succeeds && !picture->other) ||
+           picture_divides(picture);
 }
 
-// Whether there is a way to a result that begins with a failure.
-static bool has_cause(const struct picture *picture, int64_t number)
+bool picture_has_cause(const struct picture *picture, int64_t number)
 {
     for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
         const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
@@ -234,11 +248,12 @@ static bool has_cause(const struct picture *picture, int64_t number)
 
 bool picture_is_end(const struct picture *picture, int64_t number)
 {
-    if (picture->iterates && picture->distinct_negative == 1 && !has_cause(picture, number) &&
-        !picture->negative_sets_errno && !picture->negated_numbers && !picture->negative_refuses)
+    if (picture->iterates && picture->distinct_negative == 1 &&
+        !picture_has_cause(picture, number) && !picture->negative_sets_errno &&
+        !picture->negated_numbers && !picture->negative_refuses)
         return true;
     return number == -1 && picture->other && picture->distinct_negative == 2 &&
-           has_cause(picture, -2) && !has_cause(picture, -1) &&
+           picture_has_cause(picture, -2) && !picture_has_cause(picture, -1) &&
            (picture_after(picture, -1) & OUTCOME_AFTER_NULL) == 0;
 }
 
@@ -251,21 +266,35 @@ static bool takes_out(const struct picture *picture)
            (picture_after(picture, 0) & CAUSES) == 0;
 }
 
-// Whether a function returns zero for a NULL, or for a size of zero, and never else.
-static bool only_for_null(const struct picture *picture)
+bool picture_only_for_null(const struct picture *picture, int64_t number)
 {
     for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
         const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
-        if (outcome->result.kind == VALUE_CONSTANT && outcome->result.number == 0 &&
+        if (outcome->result.kind == VALUE_CONSTANT && outcome->result.number == number &&
             (outcome->after & OUTCOME_AFTER_NULL) == 0)
             return false;
     }
     return true;
 }
 
+// Whether a function returns its argument, so that zero is what it was given.
+static bool returns_argument(const struct picture *picture)
+{
+    bool found = false;
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct value *result = &picture->summary->outcomes.items[i].result;
+        if (result->kind == VALUE_ARGUMENT && !result->negative)
+            found = true;
+        else if (result->kind != VALUE_CONSTANT || result->number != 0)
+            return false;
+    }
+    return found && picture_only_for_null(picture, 0);
+}
+
 bool picture_zero_is_asked_for(const struct picture *picture)
 {
-    return picture->copies && picture->other && !picture->narrow && only_for_null(picture);
+    return picture->copies && picture->other && !picture->narrow &&
+           picture_only_for_null(picture, 0);
 }
 
 // Whether a function that computes a number, and does nothing else, returns zero for a NULL: the
@@ -273,7 +302,7 @@ bool picture_zero_is_asked_for(const struct picture *picture)
 static bool is_initial(const struct picture *picture)
 {
     return (picture->hints & HINT_WORKS) == 0 && picture->summary->computed && !picture->pointer &&
-           only_for_null(picture);
+           picture_only_for_null(picture, 0);
 }
 
 bool picture_zero_is_end(const struct picture *picture)
@@ -282,5 +311,5 @@ bool picture_zero_is_end(const struct picture *picture)
                 !picture->zero_sets_errno &&
                 (picture_after(picture, 0) & (CAUSES | OUTCOME_AFTER_ANYTHING)) == 0;
     return picture->other && (next || takes_out(picture) || is_initial(picture) ||
-                              picture_zero_is_asked_for(picture));
+                              picture_zero_is_asked_for(picture) || returns_argument(picture));
 }

@@ -12,6 +12,7 @@ struct picture {
     unsigned hints;
     bool pointer, wide, narrow;
     bool pair;               // two words are returned
+    bool truth;              // declared to be a yes or no
     bool asks, compares;     // according to its name
     bool asks_error;         // likewise: its results are about an error that was before
     bool releases;           // likewise: it gives something up
@@ -72,15 +73,23 @@ enum picture_status picture_status(const struct picture *picture, int64_t number
 
 // Whether positive results are 1, 2, 3, … without a gap: then they name things, not errors.
 bool picture_enumerates(const struct picture *picture);
+// Whether 1, 2, … are the first numbers of a count, which goes on with what is computed.
+bool picture_counts(const struct picture *picture);
+// Whether numbers follow successes alone, and zero failures alone.
+bool picture_divides(const struct picture *picture);
 // Whether positive results are answers: they come from successes, and zero alone from failures. Or
 // the name says that they are, and none of them has a cause.
 bool picture_answers(const struct picture *picture);
 // Whether a negative result says that there is no more. Either the name says that the next of
 // something is asked for, or it is -1 beside -2 for failures: only that has a cause.
 bool picture_is_end(const struct picture *picture, int64_t number);
+// Whether a failure, or a report of one, leads to a result on some path.
+bool picture_has_cause(const struct picture *picture, int64_t number);
+// Whether a result is returned for a NULL, or for a size of zero, and never else.
+bool picture_only_for_null(const struct picture *picture, int64_t number);
 // Whether zero is the copy of NULL, or new memory of no size, and nothing else.
 bool picture_zero_is_asked_for(const struct picture *picture);
-// Whether zero says so, or that there is nothing: no failure.
+// Whether zero says so, or that there is nothing, or is the argument itself: no failure.
 bool picture_zero_is_end(const struct picture *picture);
 
 #endif

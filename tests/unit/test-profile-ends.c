@@ -198,6 +198,52 @@ static const char source[] =
     "}\n"
     "int ring_size(int n) { if (n < 0) return 0; if (n < 16) return 65566; return 65550 + n; }\n"
     "unsigned version_number(void) { return 0x000b0001; }\n"
+    "struct queue *link_queue(struct queue *q) { if (q != NULL) q->count++; return q; }\n" // itself
+    "void *sink_of(int, int *);\n"
+    "int swap_queue(struct queue *queue)\n" // 1 without a queue
+    "{\n"
+    "    if (queue == NULL) return 1;\n"
+    "    sink_of(1, &queue->count); sink_of(2, &queue->state); return 0;\n"
+    "}\n"
+    "__attribute__((noinline, visibility(\"hidden\"))) int order(const struct queue *a, const "
+    "struct "
+    "queue *b, int n)\n"
+    "{\n"
+    "    if (a->count < n) return -1;\n"
+    "    return a->count == b->count ? a->state - b->state : a->count * n;\n"
+    "}\n"
+    "int queue_identical(const struct queue *a, const struct queue *b) { return order(a, b, 3); }\n"
+    "struct cell { struct cell *next; int index; };\n"
+    "struct cell *cell_at(struct queue *, int);\n"
+    "int row_of(struct queue *queue, int i, int *indexes)\n" // a count
+    "{\n"
+    "    int count = 0;\n"
+    "    for (struct cell *cell = cell_at(queue, i); cell != NULL; cell = cell->next)\n"
+    "        { count++; if (indexes != NULL) indexes[count] = cell->index; }\n"
+    "    return count;\n"
+    "}\n"
+    "__attribute__((noinline, visibility(\"hidden\"))) int parameters(struct queue *queue)\n"
+    "{\n"
+    "    if (queue == NULL) return -22;\n"
+    "    if (queue->count > 100) return -17;\n"
+    "    queue->state = 1; return 0;\n"
+    "}\n"
+    "unsigned footprint(struct queue *queue)\n" // 0 if the queue is wrong
+    "{\n"
+    "    unsigned size = 192;\n"
+    "    if (parameters(queue) != 0) { set_error(\"x\"); return 0; }\n"
+    "    for (int i = 0; i < queue->count; i++) size += cell_at(queue, i)->index;\n"
+    "    return size;\n"
+    "}\n"
+    "struct cell *cell_insert(struct queue *queue, int i)\n" // -1 is no pointer
+    "{\n"
+    "    struct cell *cell = malloc(sizeof *cell);\n"
+    "    if (cell == NULL) return (struct cell *)-1;\n"
+    "    cell->index = i; cell->next = NULL; cell_at(queue, i)->next = cell; return cell;\n"
+    "}\n"
+    "struct error_info { int code; const char *detail; };\n"
+    "const char *queue_error_detail(const struct error_info *info) { return info && info->code ? "
+    "info->detail : NULL; }\n"
     "union long_bits { long double number; struct { uint32_t low, high; short top; } part; };\n"
     "long double step_long(long double x, int up)\n"
     "{\n"
@@ -264,6 +310,13 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "to_symbol", "");
     expect(&item.profile, "ring_size", "");
     expect(&item.profile, "version_number", "");
+    expect(&item.profile, "row_of", "");
+    expect(&item.profile, "footprint", "0");
+    expect(&item.profile, "cell_insert", "-1");
+    expect(&item.profile, "queue_error_detail", "");
+    expect(&item.profile, "link_queue", "");
+    expect(&item.profile, "swap_queue", "1");
+    expect(&item.profile, "queue_identical", "");
     unlink(path);
 }
 

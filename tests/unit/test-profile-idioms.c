@@ -405,6 +405,8 @@ static void test_documented(void **state)
     assert_false(name_never_fails("libc.so.6", "g_slice_alloc"));
     assert_true(name_never_fails("libc.so.6", "__strerror_l"));
     assert_false(name_never_fails("libx.so.6", "strerror"));
+    assert_true(name_never_fails("libgobject-2.0.so.0", "g_object_new_with_properties"));
+    assert_false(name_never_fails("libgobject-2.0.so.0", "g_object_new_other"));
 }
 
 int main(void)

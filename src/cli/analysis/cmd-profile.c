@@ -18,7 +18,7 @@
 
 struct settings {
     bool json, xml, all, no_cache, check_man;
-    struct option_list functions;
+    struct option_list functions, headers;
     const char *excluded, *program, *kernel;
     struct option_number threads;
 };
@@ -36,6 +36,10 @@ static const struct option options[] = {
      FIELD(excluded)},
     {"kernel", 0, OPTION_FILE, "VMLINUX", "errors of system calls from this kernel's image",
      FIELD(kernel)},
+    {"headers", 0, OPTION_FILE_LIST, "PATH",
+     "take the types of results from this C header, or those below this directory; may be given "
+     "again",
+     FIELD(headers)},
     {"check-man", 0, OPTION_FLAG, NULL,
      "show where the errors found and those in manual pages differ", FIELD(check_man)},
     {"threads", 'j', OPTION_NUMBER, "N", "work with N threads; as many as processors without this",
@@ -143,6 +147,7 @@ static struct error *analyse(const struct settings *settings, struct libraries *
     _cleanup_(profile_cache_close) struct profile_cache cache = {0};
     _cleanup_(profile_kernel_close) struct profile_kernel kernel = {0};
     struct batch batch = {.jobs = count_threads(settings), .incomplete = &kernel.failed};
+    _cleanup_(declarations_deinit) struct declarations declarations = {0};
     bool is_kernel = false;
     if (libraries->items.count == 1)
         TRY(profile_kernel_image(libraries->items.items[0].path, &libraries->items.items[0].profile,
@@ -150,7 +155,11 @@ static struct error *analyse(const struct settings *settings, struct libraries *
     if (is_kernel)
         return NULL;
     TRY(profile_kernel_open(settings->kernel, &kernel, &batch.options));
-    if (!settings->no_cache) {
+    for (size_t i = 0; i < settings->headers.entries.count; i++) {
+        TRY(declarations_read(&declarations, settings->headers.entries.items[i].value));
+        batch.options.declarations = &declarations;
+    }
+    if (!settings->no_cache && batch.options.declarations == NULL) {
         TRY(profile_cache_open(kernel.identity, &cache));
         batch.cache = &cache;
     }

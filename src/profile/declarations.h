@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The types of results that C headers declare. Code alone cannot always say whether a function has
+// a result, and whether it is a pointer or a number.
+#ifndef ORDEAL_PROFILE_DECLARATIONS_H
+#define ORDEAL_PROFILE_DECLARATIONS_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/map.h"
+#include "profile/summary.h"
+
+struct declaration; // of a function or of a type
+
+struct declarations {
+    struct arena texts;
+    ARRAY(struct declaration *) items;
+    struct map functions, types; // hash of the name → index in `items`
+};
+void declarations_deinit(struct declarations *declarations);
+
+// Adds what a header declares, or all headers (*.h) in a directory and below it.
+_must_check_ struct error *declarations_read(struct declarations *declarations, const char *path);
+// The same for the text of a header. Text that is no C declares nothing.
+_must_check_ struct error *declarations_parse(struct declarations *declarations, const char *text,
+                                              size_t size);
+
+// DECLARED_UNKNOWN if the function is not declared, or if its type is not. `name` need not end in
+// NUL.
+enum declared_result declarations_find(const struct declarations *declarations, const char *name,
+                                       size_t size);
+
+#endif

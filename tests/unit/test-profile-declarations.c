@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Types of results from C headers, and what they change in what is called a failure.
+#include "profile/declarations.h"
+
+#include "base/cleanup.h"
+#include "profile/failures.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static enum declared_result result_of(const struct declarations *declarations, const char *name)
+{
+    return declarations_find(declarations, name, strlen(name));
+}
+
+static const char header[] =
+    "#ifndef X_H /* int hidden(void); */\n"
+    "#define API(type) extern type \\\n"
+    "    int continued(void);\n"
+    "#ifdef __cplusplus\n"
+    "extern \"C\" {\n"
+    "#endif\n"
+    "G_BEGIN_DECLS\n"
+    "typedef struct x_object { int (*read)(int); } x_object, *x_handle;\n"
+    "typedef enum { X_GOOD, X_BAD } x_status;\n"
+    "typedef unsigned long x_size;\n"
+    "typedef x_size x_length;\n"
+    "typedef int (*x_callback)(void *);\n"
+    "typedef x_loop x_circle; typedef x_circle x_loop;\n"
+    "void x_close(x_object *object);\n"
+    "const char *x_name(const x_object *object) __attribute__((pure));\n"
+    "X_AVAILABLE_IN_2_4\n"
+    "gboolean x_ready(x_object *object) G_GNUC_WARN_UNUSED_RESULT;\n"
+    "XPUBLIC int XCALL x_read(x_object *object, void (*done)(int));\n"
+    "__attribute__((visibility(\"default\"))) x_status x_state(void);\n"
+    "API(void) x_reset(void);\n"
+    "API(char *) x_text(void);\n"
+    "long long x_position(void); GType x_get_type(void);\n"
+    "double x_scale(void);\n"
+    "x_handle x_open(const char *path), *x_unclear(void);\n"
+    "x_length x_measure(void);\n"
+    "x_callback x_hook(void);\n"
+    "x_object x_copy(void);\n"
+    "x_loop x_endless(void);\n"
+    "int (x_shielded)(int);\n"
+    "static inline int x_inner(void) { void x_nested(int); return x_called(1); }\n"
+    "#if 1\n"
+    "int x_either(void);\n"
+    "#else\n"
+    "void x_either(void);\n"
+    "#endif\n"
+    "struct x_members { void x_member(int); };\n"
+    "EAPI Eina_Bool x_named(void); GLvoid x_nothing(void);\n"
+    "// void x_commented(void);\n"
+    "extern int x_variable; other_type x_other(void);\n"
+    "int x_quoted(const char *a, char b /* ')' ; */) __asm__(\"a;b\");\n"
+    "#ifdef __cplusplus\n"
+    "}\n"
+    "#endif\n"
+    "#endif\n"
+    "int x_last(void);\n";
+
+static void test_types(void **state)
+{
+    static const struct {
+        const char *name;
+        enum declared_result wanted;
+    } rows[] = {
+        {"x_close", DECLARED_VOID},       {"x_name", DECLARED_POINTER},
+        {"x_ready", DECLARED_TRUTH},      {"x_read", DECLARED_NUMBER},
+        {"x_state", DECLARED_NUMBER},     {"x_reset", DECLARED_VOID},
+        {"x_text", DECLARED_POINTER},     {"x_position", DECLARED_LONG},
+        {"x_scale", DECLARED_OTHER},      {"x_get_type", DECLARED_OTHER},
+        {"x_open", DECLARED_POINTER},     {"x_measure", DECLARED_LONG},
+        {"x_hook", DECLARED_POINTER},     {"x_copy", DECLARED_STRUCTURE},
+        {"x_endless", DECLARED_UNKNOWN},  {"x_shielded", DECLARED_NUMBER},
+        {"x_inner", DECLARED_NUMBER},     {"x_nested", DECLARED_UNKNOWN},
+        {"x_called", DECLARED_UNKNOWN},   {"x_either", DECLARED_UNKNOWN},
+        {"x_member", DECLARED_UNKNOWN},   {"x_named", DECLARED_TRUTH},
+        {"x_nothing", DECLARED_VOID},     {"x_commented", DECLARED_UNKNOWN},
+        {"x_variable", DECLARED_UNKNOWN}, {"x_other", DECLARED_UNKNOWN},
+        {"x_quoted", DECLARED_NUMBER},    {"x_last", DECLARED_NUMBER},
+        {"hidden", DECLARED_UNKNOWN},     {"continued", DECLARED_UNKNOWN},
+    };
+    _cleanup_(declarations_deinit) struct declarations declarations = {0};
+    assert_null(declarations_parse(&declarations, header, strlen(header)));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (result_of(&declarations, rows[i].name) != rows[i].wanted)
+            fail_msg("%s: %d, not %d", rows[i].name, result_of(&declarations, rows[i].name),
+                     rows[i].wanted);
+    assert_int_equal(declarations_find(&declarations, "x_readXX", 6), DECLARED_NUMBER);
+    assert_int_equal(declarations_find(&declarations, "x_rea", 5), DECLARED_UNKNOWN);
+}
+
+// Every prefix of a header, and every header with a byte removed, is read without harm.
+static void test_broken(void **state)
+{
+    for (size_t size = 0; size < sizeof header; size++) {
+        _cleanup_(declarations_deinit) struct declarations cut = {0}, damaged = {0};
+        _cleanup_free_ char *text = malloc(sizeof header);
+        assert_non_null(text);
+        memcpy(text, header, size);
+        _cleanup_free_ char *exact = malloc(size + 1);
+        assert_non_null(exact);
+        memcpy(exact, header, size);
+        assert_null(declarations_parse(&cut, exact, size));
+        memcpy(text + size, header + size + 1, sizeof header - 1 - size);
+        assert_null(declarations_parse(&damaged, text, sizeof header - 2));
+    }
+}
+
+static void put(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_directory(void **state)
+{
+    char directory[] = "/tmp/declarations.XXXXXX", path[64], below[48], other[64];
+    assert_non_null(mkdtemp(directory));
+    snprintf(below, sizeof below, "%s/below", directory);
+    snprintf(path, sizeof path, "%s/a.h", below);
+    snprintf(other, sizeof other, "%s/a.c", directory);
+    assert_int_equal(mkdir(below, 0700), 0);
+    put(path, "void a_h(void);");
+    put(other, "void a_c(void);");
+    _cleanup_(declarations_deinit) struct declarations all = {0}, one = {0}, none = {0};
+    assert_null(declarations_read(&all, directory));
+    assert_int_equal(result_of(&all, "a_h"), DECLARED_VOID);
+    assert_int_equal(result_of(&all, "a_c"), DECLARED_UNKNOWN);
+    assert_null(declarations_read(&one, other)); // a file is read whatever its name
+    assert_int_equal(result_of(&one, "a_c"), DECLARED_VOID);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(other), 0);
+    assert_int_equal(rmdir(below), 0);
+    assert_int_equal(rmdir(directory), 0);
+    struct error *error = declarations_read(&none, directory);
+    assert_non_null(error);
+    error_free(error);
+}
+
+// Confidence of a constant result beside another constant, or beside none and one that is not
+// known.
+static unsigned confidence(const char *name, unsigned hints, enum declared_result declared,
+                           int64_t result, const int64_t *beside)
+{
+    _cleanup_(summary_deinit) struct summary summary = {.declared = (uint8_t)declared};
+    _cleanup_(failures_deinit) struct failures failures = {0};
+    struct return_outcome outcomes[2] = {{.result = {.kind = VALUE_CONSTANT, .number = result}}};
+    if (beside != NULL)
+        outcomes[1].result = (struct value){.kind = VALUE_CONSTANT, .number = *beside};
+    for (size_t i = 0; i < 2; i++)
+        assert_null(summary_add(&summary, &outcomes[i]));
+    hints = hints_with_declaration(hints, declared);
+    assert_null(failures_of(&summary, hints, name, &failures));
+    for (size_t i = 0; i < failures.items.count; i++)
+        if (failures.items.items[i].result.number == result)
+            return failures.items.items[i].confidence;
+    return 0;
+}
+
+static void test_judgement(void **state)
+{
+    const int64_t zero = 0;
+    const unsigned acts = HINT_MADE | HINT_ACTS | HINT_WORKS;
+    assert_true(hints_say_void(hints_with_declaration(acts | HINT_USED, DECLARED_VOID)));
+    assert_true(hints_say_void(hints_with_declaration(acts | HINT_USED, DECLARED_OTHER)));
+    assert_false(hints_say_void(hints_with_declaration(HINT_CALLED, DECLARED_NUMBER)));
+    assert_true(hints_say_pointer(hints_with_declaration(HINT_NARROW, DECLARED_POINTER)));
+    assert_true(hints_say_narrow(hints_with_declaration(HINT_WIDE, DECLARED_NUMBER)));
+    assert_true(hints_say_wide(hints_with_declaration(HINT_NARROW, DECLARED_LONG)));
+    assert_false(hints_say_pointer(hints_with_declaration(HINT_DEREFERENCED, DECLARED_LONG)));
+    // NULL beside what is not known: a failure of a pointer, an answer of a number.
+    assert_true(confidence("f", acts, DECLARED_POINTER, 0, NULL) >= FAILURE_LIKELY);
+    assert_true(confidence("f", acts | HINT_WIDE, DECLARED_NUMBER, 0, NULL) < FAILURE_LIKELY);
+    assert_true(confidence("f", acts | HINT_WIDE, DECLARED_UNKNOWN, 0, NULL) >= FAILURE_LIKELY);
+    // A positive number beside zero: a code of an int, an answer of a long.
+    assert_true(confidence("f", acts, DECLARED_NUMBER, 7, &zero) >= FAILURE_LIKELY);
+    assert_true(confidence("f", acts, DECLARED_LONG, 7, &zero) < FAILURE_LIKELY);
+    // Nothing but NULL: a function that is not implemented.
+    assert_true(confidence("f", HINT_MADE, DECLARED_POINTER, 0, &zero) >= FAILURE_LIKELY);
+    assert_true(confidence("f", HINT_MADE, DECLARED_NUMBER, 0, &zero) < FAILURE_LIKELY);
+    // No of what does something, beside an answer that is not known.
+    assert_true(confidence("f", acts, DECLARED_TRUTH, 0, NULL) >= FAILURE_LIKELY);
+    assert_true(confidence("f_is_x", acts, DECLARED_TRUTH, 0, NULL) < FAILURE_LIKELY);
+    assert_true(confidence("f", acts, DECLARED_NUMBER, 0, NULL) < FAILURE_LIKELY);
+    assert_true(confidence("f", acts, DECLARED_TRUTH, -1, NULL) < FAILURE_LIKELY);
+    assert_true(confidence("f", acts, DECLARED_NUMBER, -1, NULL) >= FAILURE_LIKELY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_directory),
+        cmocka_unit_test(test_judgement),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
