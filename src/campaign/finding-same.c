@@ -67,12 +67,19 @@ static bool is_one_call(const struct finding_member *a, const struct finding_mem
            fault_frame(b, 1, &right) && origin_same_function(&left, &right);
 }
 
+// "crash SIGSEGV in f (x)" of "crash SIGSEGV in f (x) after g (x)"
+static size_t place_size(const struct finding_member *member)
+{
+    const char *after = strstr(member->cause, " after ");
+    return after != NULL ? (size_t)(after - member->cause) : strlen(member->cause);
+}
+
 // Failures that others had handled lead to one place, and crash there.
 static bool is_one_crash(const struct finding_member *a, const struct finding_member *b)
 {
-    struct frame_text left, right;
-    return a->tested && b->tested && crash_frame(a, &left) && crash_frame(b, &right) &&
-           same_place(&left, &right);
+    struct frame_text frame;
+    return a->tested && b->tested && crash_frame(a, &frame) && crash_frame(b, &frame) &&
+           place_size(a) == place_size(b) && strncmp(a->cause, b->cause, place_size(a)) == 0;
 }
 
 #define NULL_PAGE 4096
@@ -109,10 +116,17 @@ static bool is_one_output(const struct finding_members *members, const struct fi
            b->program != NULL && sibling_programs_are(&members->siblings, a->program, b->program);
 }
 
+// The frames above tell nothing about a bug of the C library's own: all of it is below the call.
+static bool is_of_libc(const struct finding_member *member)
+{
+    return member->library != NULL && frame_part_is_libc(frame_part(member->library));
+}
+
 bool finding_member_is_same(const struct finding_members *members, const struct finding_member *a,
                             const struct finding_member *b)
 {
-    if (a->proof == STORE_PROOF_IMPOSSIBLE || b->proof == STORE_PROOF_IMPOSSIBLE)
+    if (a->proof == STORE_PROOF_IMPOSSIBLE || b->proof == STORE_PROOF_IMPOSSIBLE || is_of_libc(a) ||
+        is_of_libc(b))
         return false;
     if (is_one_decision(a, b))
         return true;

@@ -235,6 +235,16 @@ static void verdict_is(struct outcome_run run, enum verdict verdict)
     outcome_run_deinit(&run);
 }
 
+// Gives the injection a stack, in a function of this module.
+static struct outcome_run from(struct outcome_run run, const char *module, const char *stack)
+{
+    struct injection *injection = &run.observation.injections.items[0];
+    free(injection->module);
+    injection->module = strdup(module);
+    injection->stack = strdup(stack);
+    return run;
+}
+
 // A message and then abort(): the program decided to. A check of the C library, an exception that
 // nobody catches and a handler of a fault end in abort(), too.
 static void test_deliberate(void **state)
@@ -340,16 +350,6 @@ static void test_crash_causes(void **state)
     cause_is(crashed("use (x)\nfill (x)\nmain (x)", NULL),
              "crash SIGSEGV in use (x) after read in fill at in.c:7");
     cause_is(crashed("x+0x10\nx+0x20\nx+0x30", NULL), "crash SIGSEGV in x+0x10");
-}
-
-// Gives the injection a stack, in a function of this module.
-static struct outcome_run from(struct outcome_run run, const char *module, const char *stack)
-{
-    struct injection *injection = &run.observation.injections.items[0];
-    free(injection->module);
-    injection->module = strdup(module);
-    injection->stack = strdup(stack);
-    return run;
 }
 
 // A failure is that of the call of the C library, not of what it calls inside.
@@ -711,7 +711,7 @@ static void test_wrong_output(void **state)
     judged(usual(0, "", "hello\nin.c(17): short\n"), VERDICT_WRONG_OUTPUT,
            "stdout has 0 lines instead of 1, the first missing: 'done'; exit status 0 as ever; "
            "stderr: 'in.c(17): short'",
-           "silent result after 'in.c(#): short' of the program, which ends with 0");
+           "silent result after what the program reports and ends with 0");
 }
 
 // 0 where the reference fails: nobody reports an error like that.

@@ -415,7 +415,7 @@ static bool is_same_failure(const struct prover *prover, const struct observed_c
            (prover->gives || observed->changed == 0);
 }
 
-// The first call inside that failed is the cause.
+// The first call inside that failed is the cause, and some call of the place returned the guess.
 static struct error *find_other(struct prover *prover, const struct observation *observation)
 {
     for (size_t i = 0; i < observation->injections.count; i++) {
@@ -431,7 +431,9 @@ static struct error *find_other(struct prover *prover, const struct observation 
         prover->at = prover->causes.count;
         prover->stage = STAGE_LASTING;
         TRY(add_cause(prover, &call, realism_find("malloc"), &error, 0));
-        return found(prover, &observation->observed);
+        TRY(found(prover, &observation->observed));
+        snprintf(prover->returned, sizeof prover->returned, "%s", prover->guess);
+        return NULL;
     }
     return NULL;
 }
@@ -443,12 +445,13 @@ static struct error *take_others(struct prover *prover, const struct observation
                                  bool shows)
 {
     const struct observed_call *observed = &observation->observed;
+    bool failed = false;
     for (size_t i = 0; i < observed->results.count; i++)
-        prover->incomplete |= is_guessed(prover, observed->results.items[i]);
+        failed |= is_guessed(prover, observed->results.items[i]);
     prover->asked = true;
     prover->stage = STAGE_ORDINARY;
-    prover->incomplete |= shows;
-    return shows ? find_other(prover, observation) : NULL;
+    prover->incomplete |= shows || failed;
+    return shows && failed ? find_other(prover, observation) : NULL;
 }
 
 static void take_known(struct prover *prover, const struct observation *observation, bool shows)
