@@ -2,38 +2,30 @@
 // Joins findings of one missing check. See finding-join.h.
 #include "campaign/finding-join.h"
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/frame-text.h"
+#include "campaign/finding-same.h"
 #include "oracle/origin.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct member {
-    int64_t id, trial, part_of;
-    enum store_proof proof;
-    enum severity severity;
-    enum store_confirmed confirmed;
-    char *cause;
-    char *library, *blamed; // as stored, and as it should be; or NULL
-    char *function, *stack; // of the fault; or NULL
-    size_t main;            // the member that stands for this one, perhaps itself
-};
-struct members {
-    ARRAY(struct member) items;
-};
-
-static void members_deinit(struct members *members)
+void finding_members_deinit(struct finding_members *members)
 {
     for (size_t i = 0; i < members->items.count; i++) {
-        struct member *member = &members->items.items[i];
+        struct finding_member *member = &members->items.items[i];
         free(member->cause);
         free(member->library);
         free(member->function);
         free(member->stack);
+        free(member->crash_stack);
+        free(member->program);
+        free(member->result);
+        free(member->told);
     }
     ARRAY_DEINIT(&members->items);
+    sibling_programs_deinit(&members->siblings);
 }
 
 static struct error *copy(const char *text, char **ret_copy)
@@ -44,19 +36,21 @@ static struct error *copy(const char *text, char **ret_copy)
 
 static struct error *add_member(void *data, const struct store_finding *row)
 {
-    struct members *members = data;
-    struct member *member = ARRAY_ADD(&members->items);
+    struct finding_members *members = data;
+    struct finding_member *member = ARRAY_ADD(&members->items);
     if (member == NULL)
         return error_no_memory();
-    *member = (struct member){.id = row->id,
-                              .trial = row->trial,
-                              .part_of = row->part_of,
-                              .proof = row->proof,
-                              .severity = row->severity,
-                              .confirmed = row->confirmed,
-                              .main = members->items.count - 1};
+    *member = (struct finding_member){.id = row->id,
+                                      .trial = row->trial,
+                                      .verdict = row->verdict,
+                                      .part_of = row->part_of,
+                                      .proof = row->proof,
+                                      .severity = row->severity,
+                                      .confirmed = row->confirmed,
+                                      .main = members->items.count - 1};
     TRY(copy(row->cause, &member->cause));
     TRY(copy(row->library, &member->library));
+    TRY(copy(row->stack, &member->crash_stack));
     member->blamed = member->library;
     return NULL;
 }
@@ -64,11 +58,51 @@ static struct error *add_member(void *data, const struct store_finding *row)
 // The first fault is the one that the finding is about.
 static struct error *note_fault(void *data, const struct store_injection *row)
 {
-    struct member *member = data;
+    struct finding_member *member = data;
     if (member->stack != NULL)
         return NULL;
     TRY(copy(row->function, &member->function));
+    TRY(copy(row->program, &member->program));
     return copy(row->stack, &member->stack);
+}
+
+// What became of the failed result, as far as it is known.
+static struct error *note_consequence(void *data, const struct store_consequence *row)
+{
+    struct finding_member *member = data;
+    switch (row->kind) {
+    case CONSEQUENCE_FAILS:
+        return member->result == NULL ? copy(row->name, &member->result) : NULL;
+    case CONSEQUENCE_UNTESTED:
+    case CONSEQUENCE_IGNORED:
+    case CONSEQUENCE_COMPARED:
+        member->untested |= !member->tested && !member->returned;
+        return NULL;
+    case CONSEQUENCE_TESTED:
+    case CONSEQUENCE_TESTED_LATE:
+    case CONSEQUENCE_TESTED_SOMETIMES:
+    case CONSEQUENCE_ERRNO_ONLY:
+        member->tested = true;
+        return NULL;
+    case CONSEQUENCE_RETURNED:
+        member->returned = true;
+        free(TAKE(member->told));
+        return copy(row->module != NULL ? file_base_name(row->module) : NULL, &member->told);
+    case CONSEQUENCE_READS:
+    case CONSEQUENCE_WRITES:
+    case CONSEQUENCE_ACCESSES:
+        member->accesses = true;
+        member->address = (uint64_t)row->number;
+        return NULL;
+    default:
+        return NULL;
+    }
+}
+
+static struct error *note_stack(void *data, const char *program, const char *stack)
+{
+    struct finding_members *members = data;
+    return sibling_programs_add(&members->siblings, program, stack);
 }
 
 // What comes of it: "wrong-output result" of "wrong-output result after f (x)". 0: the cause does
@@ -79,7 +113,7 @@ static size_t consequence_size(const char *cause)
     return after != NULL && strstr(cause, " and then ") == NULL ? (size_t)(after - cause) : 0;
 }
 
-static bool same_consequence(const struct member *a, const struct member *b)
+static bool same_consequence(const struct finding_member *a, const struct finding_member *b)
 {
     size_t size = consequence_size(a->cause);
     return size != 0 && size == consequence_size(b->cause) &&
@@ -89,7 +123,7 @@ static bool same_consequence(const struct member *a, const struct member *b)
 // Whether the call of `called` in this frame is the one that fails in `outer`. C++ names are
 // mangled in one of them.
 static bool is_call_of(const struct frame_text *frame, const struct frame_text *called,
-                       const struct member *outer, const struct frame_text *failed)
+                       const struct finding_member *outer, const struct frame_text *failed)
 {
     if (frame->whole.size != failed->whole.size ||
         memcmp(frame->whole.text, failed->whole.text, frame->whole.size) != 0)
@@ -101,7 +135,7 @@ static bool is_call_of(const struct frame_text *frame, const struct frame_text *
     return named ? frame_part_is(called->function, outer->function) : exact;
 }
 
-static bool is_inside(const struct member *inner, const struct member *outer)
+static bool is_inside(const struct finding_member *inner, const struct finding_member *outer)
 {
     struct frame_text frame, called = {0}, failed;
     if (inner->stack == NULL || outer->stack == NULL ||
@@ -117,9 +151,13 @@ static bool is_inside(const struct member *inner, const struct member *outer)
     return false;
 }
 
-// What needs no proof stands for the others; else the worst, the surest, the first.
-static bool is_better(const struct member *a, const struct member *b)
+// What a program decides on is not a crash, because one trial did not see its message. What needs
+// no proof stands for the others; else the worst, the surest, the first.
+static bool is_better(const struct finding_member *a, const struct finding_member *b)
 {
+    bool decided = a->verdict == VERDICT_DELIBERATE;
+    if (decided != (b->verdict == VERDICT_DELIBERATE))
+        return decided;
     if (a->proof != b->proof)
         return a->proof < b->proof;
     if (a->severity != b->severity)
@@ -130,43 +168,68 @@ static bool is_better(const struct member *a, const struct member *b)
     return a->id < b->id;
 }
 
-static size_t main_of(struct members *members, size_t index)
+static size_t main_of(struct finding_members *members, size_t index)
 {
     while (members->items.items[index].main != index)
         index = members->items.items[index].main;
     return index;
 }
 
-// Whoever ignores the failure is to blame for it, not the library that reports it.
-static void join(struct members *members, size_t a, size_t b, const char *blamed)
+static size_t join(struct finding_members *members, size_t a, size_t b)
 {
-    struct member *items = members->items.items;
+    struct finding_member *items = members->items.items;
     size_t left = main_of(members, a), right = main_of(members, b);
     size_t best = is_better(&items[left], &items[right]) ? left : right;
     items[left].main = items[right].main = best;
-    items[best].blamed = (char *)blamed;
+    return best;
+}
+
+// Whoever ignores the failure is to blame for it, not the library that reports it.
+static void join_and_blame(struct finding_members *members, size_t a, size_t b, const char *blamed)
+{
+    size_t best = join(members, a, b);
+    members->items.items[best].blamed = (char *)blamed;
 }
 
 // A guess that was proven brings together all that makes it fail. One that was not is a duplicate
 // of the first failure inside it that does the same; about others it says nothing.
-static void join_with_guess(struct members *members, size_t guess)
+static void join_with_guess(struct finding_members *members, size_t guess)
 {
-    const struct member *items = members->items.items, *outer = &items[guess];
+    const struct finding_member *items = members->items.items, *outer = &items[guess];
     size_t best = guess;
     if (outer->proof != STORE_PROOF_CAUSED && outer->proof != STORE_PROOF_UNPROVEN)
         return;
     for (size_t i = 0; i < members->items.count; i++) {
-        const struct member *inner = &items[i];
+        const struct finding_member *inner = &items[i];
         if (i == guess || inner->proof == STORE_PROOF_IMPOSSIBLE ||
             !same_consequence(inner, outer) || !is_inside(inner, outer))
             continue;
         if (outer->proof == STORE_PROOF_CAUSED)
-            join(members, i, guess, outer->library);
+            join_and_blame(members, i, guess, outer->library);
         else if (inner->proof != STORE_PROOF_UNPROVEN && is_better(inner, &items[best]))
             best = i;
     }
     if (best != guess)
-        join(members, best, guess, items[main_of(members, best)].blamed);
+        join_and_blame(members, best, guess, items[main_of(members, best)].blamed);
+}
+
+// A library that reports a failure to the program is not to blame for what the program makes of it.
+static void blame_whoever_was_told(struct finding_member *member)
+{
+    bool result = member->verdict == VERDICT_SILENT || member->verdict == VERDICT_WRONG_OUTPUT;
+    if (result && member->library != NULL && member->told != NULL &&
+        strcmp(member->told, member->library) != 0 && strstr(member->told, ".so") == NULL)
+        member->blamed = NULL;
+}
+
+// What one change of the code would mend is one finding.
+static void join_same(struct finding_members *members)
+{
+    const struct finding_member *items = members->items.items;
+    for (size_t i = 0; i < members->items.count; i++)
+        for (size_t j = i + 1; j < members->items.count; j++)
+            if (finding_member_is_same(members, &items[i], &items[j]))
+                join(members, i, j);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -174,9 +237,9 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static struct error *store_one(struct store *store, struct members *members, size_t index)
+static struct error *store_one(struct store *store, struct finding_members *members, size_t index)
 {
-    const struct member *member = &members->items.items[index];
+    const struct finding_member *member = &members->items.items[index];
     size_t main = main_of(members, index);
     const struct store_finding row = {
         .id = member->id,
@@ -194,14 +257,18 @@ static struct error *store_one(struct store *store, struct members *members, siz
 
 struct error *finding_join(struct store *store, int64_t campaign)
 {
-    _cleanup_(members_deinit) struct members members = {0};
+    _cleanup_(finding_members_deinit) struct finding_members members = {0};
     TRY(store_each_finding(store, campaign, add_member, &members));
     for (size_t i = 0; i < members.items.count; i++) {
-        struct member *member = &members.items.items[i];
+        struct finding_member *member = &members.items.items[i];
         TRY(store_each_injection(store, member->trial, note_fault, member));
+        TRY(store_each_consequence(store, member->id, note_consequence, member));
+        blame_whoever_was_told(member);
     }
+    TRY(store_each_program_and_stack(store, campaign, note_stack, &members));
     for (size_t i = 0; i < members.items.count; i++)
         join_with_guess(&members, i);
+    join_same(&members);
     for (size_t i = 0; i < members.items.count; i++)
         TRY(store_one(store, &members, i));
     return NULL;

@@ -266,7 +266,8 @@ struct error *server_life_conclude(const struct server_life *life, struct outcom
         TRY(put_late(life, &text));
     } else if (state->gone) {
         take_status(result, state->status);
-        run->down = state->phase == SERVER_START && result->end == SANDBOX_EXIT;
+        run->before_ready = state->phase == SERVER_START;
+        run->down = run->before_ready && result->end == SANDBOX_EXIT;
         run->exited_early = !run->down && result->end == SANDBOX_EXIT;
         TRY(put_gone(life, run, &text));
     } else {

@@ -295,7 +295,7 @@ static unsigned site_of(const struct wire_view *view, const struct wire_record *
     return count;
 }
 
-// Only where writing fails: what fails to be read is known by the call that reads.
+// Where the stream was opened that fails in this call.
 static struct error *describe_stream(struct journal_reader *reader, const struct wire_view *view,
                                      const struct wire_record *record, struct injection *injection)
 {
@@ -305,17 +305,17 @@ static struct error *describe_stream(struct journal_reader *reader, const struct
     const uint32_t reads = WIRE_TRAIT_END_IS_0 | WIRE_TRAIT_END_IS_EOF;
     const uint64_t error = 2; // standard error's descriptor
     uint64_t offset = WIRE_FRAME_OFFSET(record->stream);
-    if (traits == NULL || (traits->flags & reads) != 0 || record->stream == 0 ||
-        (record->actions & WIRE_ERRNO) == 0)
+    if (traits == NULL || record->stream == 0 || (record->actions & WIRE_ERRNO) == 0)
         return NULL;
+    bool is_read = (traits->flags & reads) != 0;
     const char *module = journal_reader_module(view, WIRE_FRAME_MODULE(record->stream), storage);
     if (module == NULL) {
-        injection->standard_stream = offset <= error ? (uint32_t)offset : 0;
+        injection->standard_stream = !is_read && offset <= error ? (uint32_t)offset : 0;
         return NULL;
     }
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(journal_reader_put_frame(reader, module, offset, true, false, &text));
-    injection->stream = TAKE(text.data);
+    *(is_read ? &injection->read_stream : &injection->stream) = TAKE(text.data);
     return NULL;
 }
 
@@ -338,15 +338,19 @@ static struct error *describe_site(struct journal_reader *reader, const struct w
     return copy_text(place.symbol, MOST_TEXT, &injection->symbol);
 }
 
-// Whether a process ended as it should not, as its parent learnt.
-static bool has_failed(const struct wire_view *view, uint32_t number)
+// Notes whether the process ended as it should not, as its parent learnt, and whether that is the
+// command.
+static void describe_process(const struct wire_view *view, struct injection *injection)
 {
-    const struct wire_region *region = view->region;
-    for (uint32_t i = 0; i < WIRE_PROCESSES; i++)
-        if ((uint32_t)region->process_numbers[i] == number && region->process_numbers[i] >> 32 != 0)
-            return (view->programs->processes[i].end & WIRE_ENDED) != 0 &&
-                   view->programs->processes[i].end != WIRE_ENDED;
-    return false;
+    const uint64_t *numbers = view->region->process_numbers;
+    for (uint32_t i = 0; i < WIRE_PROCESSES; i++) {
+        const struct wire_process *process = &view->programs->processes[i];
+        if ((uint32_t)numbers[i] != injection->process || numbers[i] >> 32 == 0)
+            continue;
+        injection->failed = (process->end & WIRE_ENDED) != 0 && process->end != WIRE_ENDED;
+        injection->child = process->ancestry >> 8 == WIRE_ANCESTRY_COMMAND;
+        return;
+    }
 }
 
 // What explains a finding later: only the first injection by a rule does.
@@ -376,7 +380,7 @@ static struct error *add_injection(struct journal_reader *reader, const struct w
     injection->occurrence = record->occurrence;
     injection->rule = record->rule;
     injection->process = record->process_number;
-    injection->failed = has_failed(view, record->process_number);
+    describe_process(view, injection);
     injection->thread = record->thread_number;
     injection->seconds = clock_seconds(record->time_ns);
     TRY(copy_call(reader, view, record, observation, injection));

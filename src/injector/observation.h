@@ -19,6 +19,7 @@ struct injection { // one activation
     // standard output or error. NULL and 0: it is not known, or there is none.
     char *stream;
     uint32_t standard_stream;
+    char *read_stream; // the stream that could not be read: a frame, where it was opened; or NULL
     uint64_t offset, occurrence;
     unsigned line;
     int error;     // the errno that was injected, or 0; known where the run is observed
@@ -29,6 +30,7 @@ struct injection { // one activation
     bool observed;     // nothing was injected; the other injections happened inside this call
     bool failed;       // the process ended with another exit status than 0, or by a signal, as its
                        // parent learnt; known where the run is observed
+    bool child;        // the command started the process
     double seconds;
     // Of the first injection by each rule:
     struct code_places frames; // return addresses, the call's own first

@@ -7,6 +7,7 @@
 #include "oracle/origin.h"
 #include "oracle/shell-signal.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,21 @@ static bool was_decided(const char *key)
            is_ending(inner.function);
 }
 
+// Whether a name is in the text, alone: "x" is not in "x.c, line 3".
+static bool has_word(const char *text, const char *name)
+{
+    size_t size = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)) != NULL; at++) {
+        bool begins =
+            at == text || (!isalnum((unsigned char)at[-1]) && strchr("_-.", at[-1]) == NULL);
+        bool source = at[size] == '.' && isalpha((unsigned char)at[size + 1]);
+        if (begins && !source && !isalnum((unsigned char)at[size]) && at[size] != '_' &&
+            at[size] != '-')
+            return true;
+    }
+    return false;
+}
+
 // Whether a line may be a parent's word for the death of a child: "sh: x failed with signal 6".
 static bool is_about_a_death(const char *quoted, const char *name)
 {
@@ -100,7 +116,7 @@ static bool is_about_a_death(const char *quoted, const char *name)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcasestr(quoted, words[i]) != NULL)
             return true;
-    return *name == '\0' || strstr(quoted, name) != NULL;
+    return *name == '\0' || has_word(quoted, name);
 }
 
 // Whether the line, which is in quotes, may be the word of the process that died. A shell's
@@ -126,6 +142,26 @@ static bool is_own_word(const struct observation *observation, const char *quote
     return named || !is_about_a_death(quoted, name);
 }
 
+// Whether the function that called abort() is one that the failed call was made in, directly or by
+// others: it learnt of the failure and decided. Then nothing need be said. An instruction that
+// stops a program may be a compiler's.
+static bool decided_who_failed(const struct observation *observation)
+{
+    const struct injection *injection =
+        observation->injections.count != 0 ? &observation->injections.items[0] : NULL;
+    const char *key = observation->crash_key;
+    struct frame_text ending, failed;
+    size_t outside = origin_first_outside(key);
+    if (injection == NULL || injection->stack == NULL || outside == 0 ||
+        !frame_text_at(key, outside, &ending))
+        return false;
+    const char *stack = injection->stack;
+    while (frame_text_next(&stack, &failed))
+        if (origin_same_function(&ending, &failed))
+            return true;
+    return false;
+}
+
 bool verdict_draft_is_deliberate(const struct verdict_draft *draft)
 {
     const struct observation *observation = &draft->run->observation;
@@ -134,7 +170,7 @@ bool verdict_draft_is_deliberate(const struct verdict_draft *draft)
     bool told = difference->err_more &&
                 (is_own_word(observation, difference->more) ||
                  has_line_like(err, last_words, sizeof last_words / sizeof *last_words));
-    return told && observation->crash_by_itself && observation->crash_key != NULL &&
+    return observation->crash_by_itself && observation->crash_key != NULL &&
            !has_line_like(err, damage_signs, sizeof damage_signs / sizeof *damage_signs) &&
-           was_decided(observation->crash_key);
+           was_decided(observation->crash_key) && (told || decided_who_failed(observation));
 }

@@ -194,8 +194,9 @@ static struct error *ask_crash_record(struct verdict_draft *draft)
     bool command_died = draft->run->workload.end == SANDBOX_SIGNAL;
     if (!command_died && reference_has_crash(draft->reference, key))
         return NULL;
-    // A server must go on serving, whatever it says.
-    bool deliberate = draft->run->service == NULL && verdict_draft_is_deliberate(draft);
+    // A server must go on serving, whatever it says. It may decide not to begin.
+    bool deliberate = (draft->run->service == NULL || draft->run->before_ready) &&
+                      verdict_draft_is_deliberate(draft);
     draft->deliberate = deliberate && !is_all_that_happened(draft);
     if (draft->deliberate)
         return NULL;

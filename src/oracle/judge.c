@@ -58,16 +58,27 @@ static struct error *put_stream(struct verdict_draft *draft, const char *what,
 }
 
 // Whether a process reported the failure to whoever started it, which went on as if nothing had
-// happened. That is what is wrong, whatever failed in the process.
+// happened. That is what is wrong, whatever failed in the process. A process that says nothing may
+// have that exit status anyway, as diff and grep do.
 static bool is_ignored(const struct verdict_draft *draft, const struct injection *injection)
 {
     const struct sandbox_result *workload = &draft->run->workload;
     return injection->failed && injection->process != 1 && workload->end == SANDBOX_EXIT &&
-           workload->status == 0;
+           workload->status == 0 && draft->difference.err_more;
+}
+
+// A script ignores the failures of all that it starts, until it is told not to.
+static struct error *put_ignored(struct verdict_draft *draft, const struct injection *injection)
+{
+    if (injection->child)
+        return buffer_printf(&draft->cause, "result after failures that the command ignores");
+    return buffer_printf(&draft->cause, "result after an ignored failure of %s",
+                         injection->program != NULL ? injection->program : "a process");
 }
 
 // Whether the program reported the failure on standard error and ended with 0 all the same, and
-// nothing is lost. Then its exit status is what is wrong, whichever call failed.
+// nothing is lost. Then its exit status is what is wrong, whichever call failed, and whatever it
+// said.
 static bool is_told(const struct verdict_draft *draft)
 {
     const struct difference *difference = &draft->difference;
@@ -76,16 +87,16 @@ static bool is_told(const struct verdict_draft *draft)
            draft->run->workload.end == SANDBOX_EXIT && draft->run->workload.status == 0;
 }
 
-// "'Out of memory' of PROGRAM, which ends with 0". Numbers in a message vary.
-static struct error *put_message(struct verdict_draft *draft, const struct injection *injection)
+// A stream keeps in mind that it could not be read: one check at its end is enough for all that
+// read it. What the program did not open is its input.
+static struct error *put_reading(struct verdict_draft *draft, const struct injection *injection)
 {
-    TRY(buffer_printf(&draft->cause, "result after "));
-    for (const char *at = draft->difference.more; *at != '\0';) {
-        size_t digits = strspn(at, "0123456789"), others = strcspn(at, "0123456789");
-        TRY(buffer_append(&draft->cause, digits != 0 ? "#" : at, digits != 0 ? 1 : others));
-        at += digits != 0 ? digits : others;
+    struct frame_text opened;
+    if (injection->read_stream != NULL && frame_text_at(injection->read_stream, 0, &opened)) {
+        TRY(buffer_printf(&draft->cause, "result after reading a stream of "));
+        return origin_put_function(&draft->cause, &opened);
     }
-    return buffer_printf(&draft->cause, " of %s, which ends with 0",
+    return buffer_printf(&draft->cause, "result after reading the input of %s",
                          injection->program != NULL ? injection->program : "the program");
 }
 
@@ -95,20 +106,21 @@ static struct error *put_result_cause(struct verdict_draft *draft, const char *w
                                       const struct injection *injection)
 {
     if (is_ignored(draft, injection))
-        return buffer_printf(&draft->cause, "result after an ignored failure of %s",
-                             injection->program != NULL ? injection->program : "a process");
+        return put_ignored(draft, injection);
+    if (is_told(draft) && strcmp(what, "damage") != 0)
+        return buffer_printf(&draft->cause, "result after what %s reports and ends with 0",
+                             injection->program != NULL ? injection->program : "the program");
     if (origin_is_stream(injection)) {
-        TRY(buffer_printf(&draft->cause, "%s after ", what));
+        // Where a program's output goes is its user's choice; a file of its own is another matter.
+        bool output = injection->standard_stream != 0 && !draft->difference.lost;
+        TRY(buffer_printf(&draft->cause, "%s after ", output ? "result" : what));
         return put_stream(draft, what, injection);
     }
     struct frame_text frame;
     if (origin_is_stream_read(injection) && origin_frame(injection, &frame)) {
-        TRY(buffer_printf(&draft->cause, "result after reading a stream in "));
         draft->blamed = frame.module;
-        return origin_put_function(&draft->cause, &frame);
+        return put_reading(draft, injection);
     }
-    if (is_told(draft) && strcmp(what, "damage") != 0)
-        return put_message(draft, injection);
     TRY(buffer_printf(&draft->cause, "%s after ",
                       draft->difference.lost || strcmp(what, "damage") == 0 ? what : "result"));
     if (origin_frame(injection, &frame))
@@ -331,9 +343,10 @@ static struct error *ask_output(struct verdict_draft *draft)
     }
     if (!difference->out && !difference->files && !difference->left && !less)
         return NULL;
-    // A server's answer with an HTTP status is to its client what an exit status is to others.
-    bool refused =
-        difference->refused && draft->run->serves && !difference->files && !difference->left;
+    // A server's answer with an HTTP status is to its client what an exit status is to others. A
+    // list that says of an entry what is wrong with it is right.
+    bool refused = ((difference->refused && draft->run->serves) || difference->instead) &&
+                   !difference->files && !difference->left && !less;
     draft->verdict = refused                ? VERDICT_GRACEFUL
                      : difference->err_more ? VERDICT_WRONG_OUTPUT
                                             : VERDICT_SILENT;

@@ -48,6 +48,7 @@ struct outcome_run {
     // In reference runs: files from before that are not there while it serves, one path per line.
     struct buffer absent;
     bool down;          // it never became ready
+    bool before_ready;  // it ended before it was ready
     bool exited_early;  // it exited before it was told to stop
     char *trace;        // of visible behaviour, if it was recorded to the end; or NULL
     uint64_t traced_ns; // how long the command itself took then

@@ -120,7 +120,7 @@ static struct error *find_line(const struct reference *reference, const struct a
 {
     size_t size;
     const char *found = find_words_line(reference, artifact, &run->observation, &size);
-    *ret_told = (struct told){found != NULL ? TOLD_ERROR : TOLD_NOTHING, 0};
+    *ret_told = (struct told){.kind = found != NULL ? TOLD_ERROR : TOLD_NOTHING};
     if (found != NULL)
         return buffer_append(line, found, size);
     enum told_where where = artifact->path[0] != '<' ? TOLD_IN_FILE
@@ -139,6 +139,7 @@ static struct error *take_line(const struct artifact *artifact, const struct buf
     TRY(reference_put_name(&name, artifact->path));
     difference->err_more = true;
     difference->refused = told.kind == TOLD_HTTP && artifact->path[0] == '<';
+    difference->instead = told.instead && artifact->path[0] == '<';
     difference->more = TAKE(quoted.data);
     difference->more_in = TAKE(name.data);
     return NULL;

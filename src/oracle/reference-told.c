@@ -173,6 +173,18 @@ static bool is_data(const struct reference *reference, const char *line, size_t 
     return false;
 }
 
+// Whether the text has as many lines as ever, and all that differ tell of something.
+static bool stands_instead(const struct usual_lines *usual, const struct lines_split *split,
+                           enum told_where where)
+{
+    if (usual->count == 0 || split->lines.count != usual->texts[0].lines.count)
+        return false;
+    for (size_t i = 0; i < split->lines.count; i++)
+        if (!is_usual(usual, split, i) && told_at(split, i, where).kind == TOLD_NOTHING)
+            return false;
+    return true;
+}
+
 struct error *reference_find_told(const struct reference *reference,
                                   const struct artifact *artifact, enum told_where where,
                                   struct buffer *line, struct told *ret_told)
@@ -201,6 +213,7 @@ struct error *reference_find_told(const struct reference *reference,
             (told.kind == TOLD_ERROR && is_data(reference, lines_at(&split, i), size)))
             continue;
         *ret_told = told;
+        ret_told->instead = stands_instead(&usual, &split, where);
         return buffer_append(line, lines_at(&split, i), size);
     }
     return NULL;

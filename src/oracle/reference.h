@@ -109,6 +109,7 @@ struct difference {
     char *about;   // which file, or NULL
     bool err_more; // the run reported something that the reference does not, anywhere
     bool refused;  // likewise, with an HTTP status
+    bool instead;  // likewise, on stdout, where the lines are that it could not write
     // The differences, the worst first: "x was deleted; stdout differs at line 3: …"
     char *sentence;
     char *more;    // the first line on stderr that the reference does not have, quoted; or NULL

@@ -60,6 +60,12 @@ const struct told_rule told_rules[] = {
      EDGE "(error|fatal|failed|failure|fails|cannot|can't|could not|couldn't|unable to|panic|"
           "exception|out of memory|no memory|corrupt|corrupted)" END,
      "Error: near line 3: disk I/O error", "terror in errors.txt"},
+    // States of what could not be had, as lists have them
+    {TOLD_ERROR, true, false, 0,
+     EDGE "(missing|unreadable|inaccessible|unavailable|incomplete|truncated|no[ _]such|"
+          "not[ _](found|readable|accessible|available|a[ _](regular[ _])?(file|directory))|"
+          "(permission|access)[ _]denied)" END,
+     "NOT_A_FILE  added", "admissing, not afile"},
 };
 const size_t told_rule_count = sizeof told_rules / sizeof *told_rules;
 
@@ -103,7 +109,7 @@ struct told told_by(const char *line, size_t size, enum told_where where)
         unsigned status = 0;
         if (rule->group != 0)
             status = (unsigned)strtoul(text + groups[rule->group].rm_so, NULL, 10);
-        return (struct told){rule->kind, status};
+        return (struct told){.kind = rule->kind, .status = status};
     }
     return (struct told){0};
 }

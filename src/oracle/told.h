@@ -33,6 +33,7 @@ enum told_where { TOLD_IN_FILE, TOLD_IN_OUTPUT, TOLD_IN_LOAD };
 struct told {
     enum told_kind kind;
     unsigned status; // TOLD_HTTP
+    bool instead;    // the output is as ever, but for lines that tell, each in the place of another
 };
 struct told told_by(const char *line, size_t size, enum told_where where);
 

@@ -91,6 +91,11 @@ static const struct query_template queries[QUERIES] = {
     [EACH_TRIAL] = SELECT(trial, "WHERE campaign = ?1 AND confirmation = 0 ORDER BY number"),
     [EACH_TRIAL_AND_CONFIRMATION] = SELECT(trial, "WHERE campaign = ?1 ORDER BY number, id"),
     [EACH_INJECTION] = SELECT(injection, "WHERE trial = ?1 ORDER BY id"),
+    [EACH_PROGRAM_AND_STACK] = {"SELECT DISTINCT injection.program, stack.text FROM trial"
+                                " JOIN injection ON injection.trial = trial.id"
+                                " JOIN stack ON stack.id = injection.stack"
+                                " WHERE trial.campaign = ?1 AND injection.program IS NOT NULL",
+                                NULL, NULL},
     [EACH_FINDING] =
         SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
                         " WHERE finding.campaign = ?1"

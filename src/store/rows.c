@@ -290,6 +290,27 @@ struct error *store_each_injection(struct store *store, int64_t trial,
     EACH_ROW(scan, table_injection, store_injection)
 }
 
+struct error *store_each_program_and_stack(struct store *store, int64_t campaign,
+                                           struct error *(*row)(void *, const char *program,
+                                                                const char *stack),
+                                           void *data)
+{
+    _cleanup_(scan_end) struct scan scan = {0};
+    bool got;
+    TRY(scan_start(store, EACH_PROGRAM_AND_STACK, &scan));
+    TRY(scan_bind_integer(&scan, 1, campaign));
+    for (;;) {
+        TRY(scan_step(&scan, &got));
+        if (!got)
+            return NULL;
+        const char *program = (const char *)sqlite3_column_text(scan.statement, 0);
+        const char *stack = (const char *)sqlite3_column_text(scan.statement, 1);
+        if (program == NULL || stack == NULL)
+            return error_no_memory();
+        TRY(row(data, program, stack));
+    }
+}
+
 static struct error *find_finding(struct store *store, struct store_finding *row)
 {
     _cleanup_(scan_end) struct scan scan = {0};

@@ -263,6 +263,12 @@ struct store_invocation_counts {
 _must_check_ struct error *store_count_invocations(struct store *store, int64_t campaign,
                                                    struct store_invocation_counts *ret_counts);
 
+// The call stacks that faults were injected at, with the program, each once.
+_must_check_ struct error *
+store_each_program_and_stack(struct store *store, int64_t campaign,
+                             struct error *(*row)(void *, const char *program, const char *stack),
+                             void *data);
+
 // Whether the trial that shows a finding failed the same way when it was run again.
 enum store_confirmed { STORE_NOT_CONFIRMED, STORE_CONFIRMED, STORE_FLAKY };
 

@@ -235,6 +235,16 @@ static void verdict_is(struct outcome_run run, enum verdict verdict)
     outcome_run_deinit(&run);
 }
 
+// Gives the injection a stack, in a function of this module.
+static struct outcome_run from(struct outcome_run run, const char *module, const char *stack)
+{
+    struct injection *injection = &run.observation.injections.items[0];
+    free(injection->module);
+    injection->module = strdup(module);
+    injection->stack = strdup(stack);
+    return run;
+}
+
 // A message and then abort(): the program decided to. A check of the C library, an exception that
 // nobody catches and a handler of a fault end in abort(), too.
 static void test_deliberate(void **state)
@@ -277,6 +287,19 @@ static void test_deliberate(void **state)
     run = aborted(by_program, "no memory\n");
     run.service = strdup("the server ended");
     verdict_is(run, VERDICT_CRASH);
+    run = aborted(by_program, "no memory\n");
+    run.service = strdup("the server ended");
+    run.before_ready = true; // it decides not to begin
+    verdict_is(run, VERDICT_DELIBERATE);
+    // The name of a source file is not that of the process.
+    run = aborted(by_program, "no memory (x.c, line 3)\n");
+    run.observation.crash_in_command = false;
+    verdict_is(run, VERDICT_DELIBERATE);
+    // Who made the failed call learns of it, and decides without a word. Others may have found
+    // something else.
+    verdict_is(from(aborted(by_program, ""), "/bin/x", "get (x)\ndie (x)\nmain (x)"),
+               VERDICT_DELIBERATE);
+    verdict_is(from(aborted(by_program, ""), "/bin/x", "get (x)\nmain (x)"), VERDICT_CRASH);
 }
 
 static struct outcome_run crashed(const char *key, const char *stack)
@@ -327,16 +350,6 @@ static void test_crash_causes(void **state)
     cause_is(crashed("use (x)\nfill (x)\nmain (x)", NULL),
              "crash SIGSEGV in use (x) after read in fill at in.c:7");
     cause_is(crashed("x+0x10\nx+0x20\nx+0x30", NULL), "crash SIGSEGV in x+0x10");
-}
-
-// Gives the injection a stack, in a function of this module.
-static struct outcome_run from(struct outcome_run run, const char *module, const char *stack)
-{
-    struct injection *injection = &run.observation.injections.items[0];
-    free(injection->module);
-    injection->module = strdup(module);
-    injection->stack = strdup(stack);
-    return run;
 }
 
 // A failure is that of the call of the C library, not of what it calls inside.
@@ -407,6 +420,19 @@ static struct outcome_run writes(const char *function, const char *out, const ch
     return run;
 }
 
+// A process that says what is wrong and fails. Takes whether the command itself started it.
+static struct outcome_run ignored(bool child)
+{
+    struct outcome_run run = from(usual(0, "", "x: no memory\n"), "/bin/x", "show at l.c:9 (x)");
+    struct injection *injection = &run.observation.injections.items[0];
+    free(injection->program);
+    injection->program = strdup("x");
+    injection->failed = true;
+    injection->process = 3;
+    injection->child = child;
+    return run;
+}
+
 // One check is missing for all that is written to a stream, and one where a failure is ignored.
 static void test_streams_and_ignored_failures(void **state)
 {
@@ -421,10 +447,19 @@ static void test_streams_and_ignored_failures(void **state)
     run = writes("malloc", "", "show at l.c:9 (x)");
     run.observation.injections.items[0].failed = true;
     run.observation.injections.items[0].process = 3;
-    cause_is(run, "silent result after an ignored failure of x");
+    cause_is(run, "silent result after show at l.c:9 (x)"); // perhaps it always ends so
+    cause_is(ignored(false), "silent result after an ignored failure of x");
+    cause_is(ignored(true), "silent result after failures that the command ignores");
+    // One check for all that goes to standard output, wherever that is.
+    run = writes("_IO_file_write", "", "show at l.c:9 (x)");
+    run.observation.injections.items[0].standard_stream = 1;
+    cause_is(run, "silent result after stream 1 of x");
     // One check for all calls that read: at the end of the stream.
     cause_is(writes("getc", "", "x+0x18 {00c0ffee+0x18}"),
-             "silent result after reading a stream in {00c0ffee}");
+             "silent result after reading the input of x");
+    run = writes("getc", "", "x+0x18 {00c0ffee+0x18}");
+    run.observation.injections.items[0].read_stream = strdup("x+0x30 {0badc0de+0x3}");
+    cause_is(run, "silent result after reading a stream of {0badc0de}");
 }
 
 // If the program looks at the result, which call failed does not matter; nor if it ends itself.
@@ -676,12 +711,12 @@ static void test_wrong_output(void **state)
            "stdout has 0 lines instead of 1, the first missing: 'done'; exit status 0 as without "
            "the fault; "
            "stderr: 'warning: short read'",
-           "silent result after 'warning: short read' of the program, which ends with 0");
+           "silent result after what the program reports and ends with 0");
     judged(usual(0, "", "hello\nin.c(17): short\n"), VERDICT_WRONG_OUTPUT,
            "stdout has 0 lines instead of 1, the first missing: 'done'; exit status 0 as without "
            "the fault; "
            "stderr: 'in.c(17): short'",
-           "silent result after 'in.c(#): short' of the program, which ends with 0");
+           "silent result after what the program reports and ends with 0");
 }
 
 // 0 where the reference fails: nobody reports an error like that.

@@ -53,6 +53,11 @@ static void handler_that_restores(int number)
     sigaction(SIGSEGV, &previous, NULL);
 }
 static sigjmp_buf escape;
+static void handler_that_ignores(int number)
+{
+    signal(number, SIG_IGN);
+}
+
 static void handler_that_escapes(int number)
 {
     siglongjmp(escape, number);
@@ -67,6 +72,8 @@ static void query(void)
         sigaction(numbers[i], NULL, &old);
         printf("%d", old.sa_handler == SIG_DFL && old.sa_flags == 0);
         printf("%d", signal(numbers[i], SIG_IGN) == SIG_DFL);
+        fflush(stdout);
+        raise(numbers[i]); // sent, so it is ignored
         printf("%d", signal(numbers[i], SIG_DFL) == SIG_IGN);
         printf("%d ", sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL);
     }
@@ -105,6 +112,8 @@ static void by_handler(const char *way)
         action.sa_handler = handler_that_dies;
     if (strcmp(way, "restores") == 0)
         action.sa_handler = handler_that_restores;
+    if (strcmp(way, "ignores") == 0)
+        action.sa_handler = handler_that_ignores;
     if (strcmp(way, "escapes") == 0)
         action.sa_handler = handler_that_escapes;
     sigaction(SIGSEGV, &action, &previous);

@@ -87,6 +87,41 @@ char *second_new(size_t size)
     return second;
 }
 
+// They take small things from a block, and ask for memory when it is used up. Nobody gets large
+// ones. The first one gives up if its user says so, the second one never does.
+static struct block {
+    char bytes[64];
+    size_t used;
+} * blocks[2];
+void (*pool_gives_up)(void);
+
+static char *take(int which, size_t size)
+{
+    struct block *block = blocks[which];
+    if (block == NULL || block->used + size > sizeof block->bytes) {
+        block = malloc(sizeof *block);
+        if (block == NULL)
+            return NULL;
+        block->used = 0;
+        blocks[which] = block;
+    }
+    block->used += size;
+    return block->bytes + block->used - size;
+}
+
+char *pool_new(size_t size)
+{
+    char *made = size < 64 ? take(0, size) : NULL;
+    if (made == NULL && pool_gives_up != NULL)
+        pool_gives_up();
+    return made;
+}
+
+char *lake_new(size_t size)
+{
+    return size < 64 ? take(1, size) : NULL;
+}
+
 // What it returns is up to a file.
 char *reader_new(const char *path)
 {

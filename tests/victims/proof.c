@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Calls a function of libproof.so and uses what it returns without a look.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 char *plain_new(size_t size);
@@ -9,6 +10,9 @@ char *stern_new(size_t size);
 char *humble_new(size_t size);
 char *stubborn_new(size_t size);
 char *second_new(size_t size);
+char *pool_new(size_t size);
+char *lake_new(size_t size);
+extern void (*pool_gives_up)(void);
 char *reader_new(const char *path);
 int handle_open(size_t size, char **made);
 const char *words_take(const char *const *all, int *at);
@@ -25,6 +29,25 @@ static char *use_handle(void)
     char *made = NULL;
     handle_open(16, &made);
     return made;
+}
+
+static void give_up(void)
+{
+    fputs("proof: no memory\n", stderr);
+    abort();
+}
+
+// The first call from each of these loops finds room.
+static int use_many(int pool)
+{
+    char *(*const first)(size_t) = pool ? pool_new : lake_new;
+    pool_gives_up = give_up;
+    first(16);
+    for (int i = 0; i < 8; i++) {
+        char *made = pool ? pool_new(16) : lake_new(16);
+        made[0] = 'x';
+    }
+    return 0;
 }
 
 static int use_words(void)
@@ -60,6 +83,8 @@ int main(int count, char **words)
     const char *which = count > 1 ? words[1] : "";
     if (strcmp(which, "words") == 0)
         return use_words();
+    if (strcmp(which, "pool") == 0 || strcmp(which, "lake") == 0)
+        return use_many(which[0] == 'p');
     if (strcmp(which, "claim") == 0)
         return claim();
     if (strcmp(which, "name") == 0 || strcmp(which, "colour") == 0)

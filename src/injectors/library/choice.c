@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "callsite/descriptors.h"
 #include "injector/realism.h"
 #include "scenario/tables.h"
 
@@ -114,12 +115,27 @@ static struct error *look_at_programs(struct choosing *choosing)
     return NULL;
 }
 
+// Whoever has just closed a descriptor has one left; a pair needs two.
+static bool has_descriptor(const struct recorded_call *call, const struct analysed *analysed,
+                           const struct realism_error *error)
+{
+    static const char *const pairs[] = {"pipe", "pipe2", "socketpair", "popen"};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (strcmp(call->function, pairs[i]) == 0)
+            return false;
+    return error->size == strlen("EMFILE") && memcmp(error->name, "EMFILE", error->size) == 0 &&
+           analysed->site != NULL && analysed->image != NULL &&
+           site_follows_close(analysed->image, analysed->site);
+}
+
 static bool is_possible(const struct choosing *choosing, const struct recorded_call *call,
-                        const struct realism_error *error)
+                        const struct analysed *analysed, const struct realism_error *error)
 {
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
     if (choosing->options->paranoid)
         return true;
+    if (has_descriptor(call, analysed, error))
+        return false;
     if (error->need == REALISM_BELOW) // else the fault is that of the write
         return choosing_calls_fail(choosing);
     if (error->need == REALISM_HANDLER && !map_has(&choosing->handlers, hash_text(call->program)))
@@ -212,7 +228,7 @@ static struct error *put_words(struct choosing *choosing, const struct recorded_
             .round = *round, .need = (uint8_t)error.need, .conditional = error.conditional};
         if (error.need == REALISM_STREAM) // real writes of the stream come first
             chosen.round += STREAM_ROUNDS;
-        bool possible = is_possible(choosing, call, &error);
+        bool possible = is_possible(choosing, call, analysed, &error);
         if (error.need == REALISM_STREAM && !choosing_calls_fail(choosing))
             TRY(choosing_is_first_of_stream(choosing, call, &possible));
         if (!possible)

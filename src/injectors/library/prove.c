@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Proves that a guessed failure of a library function can happen. The first shot lets the function
 // do its work in that very call, and records which functions of the system it calls meanwhile. Then
-// each of these is made to fail, alone and together with all that fail for the same reason later.
+// each of these is made to fail, alone and together with all that fail for the same reason later. A
+// failure for want of memory has one reason only: if all that asks for memory inside was tried,
+// other ways to fail do not matter.
 #include "base/cleanup.h"
 #include "injector/realism.h"
 #include "injector/spec.h"
@@ -17,9 +19,18 @@
 #define PLACES_MOST 8 // that are made to fail
 #define ERRORS_MOST 2 // of each
 
-// The last one but the end looks at all calls of the place: what one of them returns without any
-// fault may be no failure. That proves nothing about this call.
-enum stage { STAGE_KNOWN, STAGE_RECORD, STAGE_ALONE, STAGE_LASTING, STAGE_ORDINARY, STAGE_DONE };
+// The last ones before the end look at all calls of the place. Another one may ask for memory,
+// where this one had some left from before. And what one of them returns without any fault may be
+// no failure; that proves nothing about this call.
+enum stage {
+    STAGE_KNOWN,
+    STAGE_RECORD,
+    STAGE_ALONE,
+    STAGE_LASTING,
+    STAGE_OTHERS,
+    STAGE_ORDINARY,
+    STAGE_DONE
+};
 
 // A call inside, and an error that it may fail with.
 struct cause {
@@ -40,7 +51,10 @@ struct prover {
     enum stage stage;
     ARRAY(struct cause) causes;
     size_t at;
+    bool of_memory;      // it is said to fail for want of memory
+    bool asked;          // and its calls for memory at other times were tried
     bool incomplete;     // not all that could cause it was tried
+    bool other_ways;     // it may fail in ways that are not tried, but not for want of memory
     struct buffer later; // rules for what is called after the cause, and fails for the same reason
     struct proven known; // what was found out before
     bool recalled;       // and is the cause
@@ -81,6 +95,13 @@ static bool is_once(const char *condition)
     return size > end && strcmp(condition + size - end, AND_ONCE) == 0;
 }
 
+// Whether a list of errors, or an action, has this one.
+static bool has_word(const char *list, const char *word)
+{
+    const char *at = strstr(list, word);
+    return at != NULL && (at[strlen(word)] == '\0' || strchr(" ,", at[strlen(word)]) != NULL);
+}
+
 static struct error *make_observing(struct prover *prover, const struct scenario_rule_view *rule)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
@@ -92,6 +113,7 @@ static struct error *make_observing(struct prover *prover, const struct scenario
     prover->observing = TAKE(text.data);
     prover->guess = strndup(rule->action, strcspn(rule->action, "/, "));
     prover->gives = strstr(rule->action, "out(") != NULL;
+    prover->of_memory = has_word(rule->action, "ENOMEM");
     return prover->guess != NULL ? NULL : error_no_memory();
 }
 
@@ -157,7 +179,18 @@ static struct error *put_known(struct buffer *text, const struct proven *known)
 
 static bool is_impossible(const struct prover *prover)
 {
-    return prover->basis == STORE_BASIS_CALLS && !prover->incomplete;
+    bool all = prover->basis == STORE_BASIS_CALLS && !prover->other_ways;
+    return !prover->incomplete && (all || (prover->of_memory && prover->asked));
+}
+
+// All that asks for memory inside any call of the place.
+static struct error *put_others(struct buffer *text)
+{
+    static const char *const functions[] = {"malloc", "calloc", "realloc"};
+    const struct realism_error none = {0};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        TRY(put_inside(text, functions[i], "NULL/ENOMEM", true, 1, &none));
+    return NULL;
 }
 
 static struct error *prover_next(void *self, char **ret_spec)
@@ -165,14 +198,20 @@ static struct error *prover_next(void *self, char **ret_spec)
     struct prover *prover = self;
     *ret_spec = NULL;
     if (prover->stage == STAGE_ALONE && prover->at == prover->causes.count)
-        prover->stage = is_impossible(prover) ? STAGE_DONE : STAGE_ORDINARY;
+        prover->stage = prover->of_memory && !prover->incomplete && !is_impossible(prover)
+                            ? STAGE_OTHERS
+                            : STAGE_ORDINARY;
+    if (prover->stage == STAGE_ORDINARY && is_impossible(prover))
+        prover->stage = STAGE_DONE;
     if (prover->stage == STAGE_DONE)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};
     size_t size = strlen(prover->observing);
-    if (prover->stage == STAGE_ORDINARY)
+    if (prover->stage == STAGE_ORDINARY || prover->stage == STAGE_OTHERS)
         size -= strlen(AND_ONCE);
     TRY(buffer_append(&text, prover->observing, size));
+    if (prover->stage == STAGE_OTHERS)
+        TRY(put_others(&text));
     if (prover->stage == STAGE_KNOWN)
         TRY(put_known(&text, &prover->known));
     if (prover->stage == STAGE_ALONE || prover->stage == STAGE_LASTING) {
@@ -237,7 +276,7 @@ static struct error *add_causes(struct prover *prover, const struct inner_call *
     unsigned round = 0;
     while (realism_next(&list, &error)) {
         bool tried = !error.is_short && error.need != REALISM_HANDLER && round < ERRORS_MOST;
-        prover->incomplete |= !tried && !error.lasting;
+        prover->other_ways |= !tried && !error.lasting;
         if (tried && !error.lasting)
             TRY(add_cause(prover, call, row, &error, round++));
     }
@@ -251,13 +290,20 @@ static bool has_other_ways(const struct inner_call *call)
     return row != NULL && (row->rare[0] != '\0' || !realism_forces(call->function));
 }
 
+static bool may_lack_memory(const struct inner_call *call)
+{
+    const struct realism *row = realism_find(call->function);
+    return row != NULL && has_word(row->rare, "ENOMEM");
+}
+
 static struct error *take_calls(struct prover *prover, const struct observed_call *observed)
 {
     prover->incomplete |= observed->lost || !observed->returned;
     unsigned places = 0;
     for (size_t i = 0; i < observed->calls.count; i++) {
         const struct inner_call *call = &observed->calls.items[i];
-        prover->incomplete |= is_own(call) && has_other_ways(call);
+        prover->other_ways |= is_own(call) && has_other_ways(call);
+        prover->incomplete |= is_own(call) && may_lack_memory(call);
         if (can_fail(call) && places++ < PLACES_MOST)
             TRY(add_causes(prover, call));
     }
@@ -369,6 +415,45 @@ static bool is_same_failure(const struct prover *prover, const struct observed_c
            (prover->gives || observed->changed == 0);
 }
 
+// The first call inside that failed is the cause, and some call of the place returned the guess.
+static struct error *find_other(struct prover *prover, const struct observation *observation)
+{
+    for (size_t i = 0; i < observation->injections.count; i++) {
+        const struct injection *injection = &observation->injections.items[i];
+        if (injection->observed || injection->function == NULL)
+            continue;
+        const struct inner_call call = {.function = injection->function,
+                                        .module = injection->module != NULL ? injection->module
+                                                                            : (char[]){""},
+                                        .symbol = injection->symbol,
+                                        .offset = injection->offset};
+        const struct realism_error error = {.name = "ENOMEM", .size = strlen("ENOMEM")};
+        prover->at = prover->causes.count;
+        prover->stage = STAGE_LASTING;
+        TRY(add_cause(prover, &call, realism_find("malloc"), &error, 0));
+        TRY(found(prover, &observation->observed));
+        snprintf(prover->returned, sizeof prover->returned, "%s", prover->guess);
+        return NULL;
+    }
+    return NULL;
+}
+
+// A call of the place that asks for memory and gets none. If the program ends itself then, or goes
+// on, the guess was wrong. If the call fails as guessed, and something else comes of it, who knows
+// what comes of it here.
+static struct error *take_others(struct prover *prover, const struct observation *observation,
+                                 bool shows)
+{
+    const struct observed_call *observed = &observation->observed;
+    bool failed = false;
+    for (size_t i = 0; i < observed->results.count; i++)
+        failed |= is_guessed(prover, observed->results.items[i]);
+    prover->asked = true;
+    prover->stage = STAGE_ORDINARY;
+    prover->incomplete |= shows || failed;
+    return shows && failed ? find_other(prover, observation) : NULL;
+}
+
 static void take_known(struct prover *prover, const struct observation *observation, bool shows)
 {
     prover->stage = shows ? STAGE_DONE : STAGE_RECORD;
@@ -387,6 +472,8 @@ static struct error *prover_take(void *self, const struct observation *observati
         take_known(prover, observation, happened && shows);
         return NULL;
     }
+    if (prover->stage == STAGE_OTHERS)
+        return take_others(prover, observation, happened && shows);
     if (prover->stage == STAGE_ORDINARY) {
         for (size_t i = 0; happened && i < observed->results.count; i++)
             prover->ordinary |= is_guessed(prover, observed->results.items[i]);

@@ -4,7 +4,8 @@
 // file. The target does not notice: the C library tells it that the action is the default, and
 // setting the default sets this handler again. (A target that asks the kernel itself sees the
 // handler; a handler with SA_RESETHAND, once run, leaves the kernel's own default behind, which
-// records nothing.)
+// records nothing.) Who ignores a fault dies of it all the same, as one whose handler gives up and
+// returns to the instruction.
 #include "runtime/signals.h"
 
 #include "runtime/function.h"
@@ -35,12 +36,39 @@ void crash_return(void) __attribute__((visibility("hidden")));
 
 static void on_crash(int number, siginfo_t *info, void *context);
 
+// Faults that the target ignores: bit N - 1 for signal N. They are handled here, and those that
+// somebody sends are ignored.
+static uint64_t ignored_faults;
+
 static bool is_fatal(int number)
 {
     for (size_t i = 0; i < sizeof fatal; i++)
         if (fatal[i] == number)
             return true;
     return false;
+}
+
+static uint64_t in_fatal_mask(int number)
+{
+    return 1ull << (number - 1);
+}
+
+static bool is_fault(int number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
+}
+
+static bool is_ignored(int number)
+{
+    return (atomic_load(&ignored_faults) & in_fatal_mask(number)) != 0;
+}
+
+static void note_ignored(int number, bool is)
+{
+    if (is)
+        __atomic_fetch_or(&ignored_faults, in_fatal_mask(number), __ATOMIC_RELAXED);
+    else
+        __atomic_fetch_and(&ignored_faults, ~in_fatal_mask(number), __ATOMIC_RELAXED);
 }
 
 static void set_action(int number, void *handler, struct kernel_action *ret_old)
@@ -53,11 +81,6 @@ static void set_action(int number, void *handler, struct kernel_action *ret_old)
     if (handler == (void *)SIG_DFL)
         action = (struct kernel_action){0};
     SYSTEM_4(__NR_rt_sigaction, number, &action, ret_old, 8);
-}
-
-static uint64_t in_fatal_mask(int number)
-{
-    return 1ull << (number - 1);
 }
 
 // The process dies of the signal, now or when the handler returns.
@@ -105,7 +128,8 @@ static bool is_stop(int number, const ucontext_t *context)
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-    if (cover_trap(number, info, context) || guarded_recover(number, info, context))
+    if (cover_trap(number, info, context) || guarded_recover(number, info, context) ||
+        (info->si_code <= 0 && is_ignored(number)))
         return;
     struct process *process = runtime.process;
     uint32_t pid = process_pid(), before = atomic_load(&process->crash_pid);
@@ -190,7 +214,9 @@ static int change_action(sigaction_function *real, int number, const struct siga
     }
     if (!is_fatal(number))
         return real(number, action, ret_old);
-    if (action != NULL && is_default(action)) {
+    bool ignores = action != NULL && action->sa_handler == SIG_IGN && is_fault(number),
+         ignored_before = is_ignored(number), changes = action != NULL;
+    if (action != NULL && (is_default(action) || ignores)) {
         memset(&changed, 0, sizeof changed);
         memset(&changed.sa_mask, 0xff, 8);
         for (size_t i = 0; i < sizeof fatal; i++)
@@ -209,7 +235,10 @@ static int change_action(sigaction_function *real, int number, const struct siga
         old.sa_flags = (int)own->flags;
     } else if (old.sa_sigaction == on_crash) {
         memset(&old, 0, sizeof old);
+        old.sa_handler = ignored_before ? SIG_IGN : SIG_DFL;
     }
+    if (changes)
+        note_ignored(number, ignores);
     if (ret_old != NULL)
         *ret_old = old;
     if (action != NULL)
@@ -230,10 +259,14 @@ static handler *change_handler(signal_function *real, int number, handler *wante
     const struct kernel_action *own = guarded_wrapped(number, (void *)before);
     if (own != NULL)
         before = (handler *)own->handler;
-    if (wanted == SIG_DFL)
+    bool ignores = wanted == SIG_IGN && is_fault(number), ignored_before = is_ignored(number);
+    if (wanted == SIG_DFL || ignores)
         set_action(number, (void *)on_crash, NULL);
+    note_ignored(number, ignores);
     guarded_wrap(number);
-    return before == (handler *)(void *)on_crash ? SIG_DFL : before;
+    if (before == (handler *)(void *)on_crash)
+        return ignored_before ? SIG_IGN : SIG_DFL;
+    return before;
 }
 
 #define SIGACTION_HOOK(name)                                                                       \

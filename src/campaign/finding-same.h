@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Findings as finding-join.c compares them, and which of them are one missing check.
+#ifndef ORDEAL_CAMPAIGN_FINDING_SAME_H
+#define ORDEAL_CAMPAIGN_FINDING_SAME_H
+
+#include "base/array.h"
+#include "campaign/sibling-programs.h"
+#include "store/store.h"
+
+struct finding_member {
+    int64_t id, trial, part_of;
+    enum verdict verdict;
+    enum store_proof proof;
+    enum severity severity;
+    enum store_confirmed confirmed;
+    char *cause;
+    char *library, *blamed;          // as stored, and as it should be; or NULL
+    char *function, *stack, *result; // of the fault: "malloc", frames, "NULL/ENOMEM"; or NULL
+    char *program;                   // that it was injected into, or NULL
+    char *crash_stack;               // or NULL
+    // What became of the result, by the explanation: `untested` by the function that made the call.
+    bool untested, tested, returned;
+    char *told;    // file name of the module that learnt of the failure last, or NULL
+    bool accesses; // it crashes by an access to `address`
+    uint64_t address;
+    size_t main; // the member that stands for this one, perhaps itself
+};
+struct finding_members {
+    ARRAY(struct finding_member) items;
+    struct sibling_programs siblings;
+};
+void finding_members_deinit(struct finding_members *members);
+
+// Whether one change of the code would mend both.
+bool finding_member_is_same(const struct finding_members *members, const struct finding_member *a,
+                            const struct finding_member *b);
+
+#endif
