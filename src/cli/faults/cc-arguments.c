@@ -40,7 +40,8 @@ static bool scatters(const char *text)
     return false;
 }
 
-// The last of -gX and -g0 decides, and likewise for -flto and -ffunction-sections.
+// The last of -gX and -g0 decides, and likewise for -flto, -ffunction-sections and
+// -fno-discard-value-names.
 static void scan_argument(const char *text, struct cc_arguments *found)
 {
     if (strcmp(text, "-g0") == 0)
@@ -62,6 +63,10 @@ static void scan_argument(const char *text, struct cc_arguments *found)
         found->coverage = true;
     else if (strncmp(text, "-fno-sanitize=", 14) == 0)
         found->cfi &= !has_cfi(text + 14) && strcmp(text + 14, "all") != 0;
+    else if (strcmp(text, "-fno-discard-value-names") == 0)
+        found->names = true;
+    else if (strcmp(text, "-fdiscard-value-names") == 0)
+        found->names = false;
     else if (scatters(text))
         found->scattered = true;
 }

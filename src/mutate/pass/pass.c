@@ -202,5 +202,7 @@ bool pass_run(LLVMModuleRef module, const char *options)
         instrument(&pass);
     if (pass.options.strip_debug && shim_only_lines(module))
         LLVMStripModuleDebugInfo(module);
+    if (pass.options.strip_names)
+        shim_strip_names(module);
     return true;
 }

@@ -32,6 +32,7 @@ struct pass_options {
     bool sections;     // each function has a section of its own
     bool scattered;    // the blocks of one function may get into several sections
     bool strip_debug;  // line tables were made for the map alone
+    bool strip_names;  // names of values were kept for the map alone
     bool counters;
     bool system_headers; // faults in functions of system headers, too
     const char *table;   // file with the faults of the source, or NULL

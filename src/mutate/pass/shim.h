@@ -92,6 +92,8 @@ bool shim_variable_has_mark(LLVMValueRef variable, const char *attribute);
 void shim_make_optional(LLVMValueRef global);
 // Whether the module's debug information is only line tables.
 bool shim_only_lines(LLVMModuleRef module);
+// Removes the names of values inside functions; new values get none.
+void shim_strip_names(LLVMModuleRef module);
 
 // Links in bitcode whose function `name` runs when the program starts; the linker keeps one of its
 // copies. False if that fails.
