@@ -40,6 +40,15 @@ static bool scatters(const char *text)
     return false;
 }
 
+static bool is_together(const char *text)
+{
+    static const char *const options[] = {"-moutline", "-enable-machine-outliner", "-enable-ipra"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (strncmp(text, options[i], strlen(options[i])) == 0)
+            return true;
+    return false;
+}
+
 // The last of -gX and -g0 decides, and likewise for -flto, -ffunction-sections and
 // -fno-discard-value-names.
 static void scan_argument(const char *text, struct cc_arguments *found)
@@ -67,6 +76,8 @@ static void scan_argument(const char *text, struct cc_arguments *found)
         found->names = true;
     else if (strcmp(text, "-fdiscard-value-names") == 0)
         found->names = false;
+    else if (is_together(text))
+        found->together = true;
     else if (scatters(text))
         found->scattered = true;
 }

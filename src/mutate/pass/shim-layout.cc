@@ -3,8 +3,8 @@
 // branch folding, and the block placement that calls it, may go on for ever where several targets
 // of one assembly statement are a function's last blocks: it moves one after the other to the end.
 // Twins also go without passes that take time and make code fast, but not small. And since the code
-// generator asks here about every function, here is where a twin is seen to be done: its IR is freed,
-// which the compiler would keep to the end.
+// generator asks here about every function, this is where one is seen to be done: its IR is
+// freed, which the compiler would keep to the end.
 #include "mutate/pass/shim.h"
 
 #include "mutate/pass/pass.h"
@@ -19,10 +19,12 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/OptBisect.h>
+#include <malloc.h>
 
 using namespace llvm;
 
-#define PLACEMENT "Branch Probability Basic Block Placement"
+#define TRIM_EVERY 200 // functions whose IR is freed
+#define PLACEMENT  "Branch Probability Basic Block Placement"
 
 namespace
 {
@@ -74,12 +76,15 @@ void free_code(Function &function)
     new UnreachableInst(function.getContext(), rest);
 }
 
+bool keep_ir;
+
 class LayoutGate : public OptPassGate
 {
     StringMap<bool> functions; // as LLVM describes them to a gate; whether they are twins
     Module *module = nullptr;  // of the last of them
     std::string current;       // what the gate was last asked about
-    bool placed = false;       // it is a twin, and its blocks are in their final order
+    bool placed = false;       // its blocks are in their final order
+    unsigned freed = 0;        // functions
 
     static std::string describe(StringRef name) { return ("function (" + name + ")").str(); }
     // The code generator is done with one function before it begins with the next.
@@ -87,8 +92,11 @@ class LayoutGate : public OptPassGate
     {
         StringRef name = current;
         if (placed && name.consume_front("function (") && name.consume_back(")"))
-            if (Function *function = module->getFunction(name))
+            if (Function *function = module->getFunction(name)) {
                 free_code(*function);
+                if (++freed % TRIM_EVERY == 0)
+                    shim_return_memory();
+            }
         current = subject.str();
         placed = false;
     }
@@ -104,13 +112,23 @@ class LayoutGate : public OptPassGate
         if (subject != current)
             begin(subject);
         auto found = functions.find(subject);
-        placed |= found != functions.end() && found->second && pass == PLACEMENT;
+        placed |= pass == PLACEMENT && !keep_ir;
         return found == functions.end() ||
                !(is_contained(arranging, pass) || (found->second && is_contained(for_speed, pass)));
     }
     bool isEnabled() const override { return true; }
 };
 } // namespace
+
+void shim_keep_ir(bool keep)
+{
+    keep_ir = keep;
+}
+
+void shim_return_memory()
+{
+    malloc_trim(0);
+}
 
 void shim_keep_layout(LLVMValueRef wrapped, bool only_small)
 {

@@ -43,6 +43,7 @@ struct OrdealLatePass : PassInfoMixin<OrdealLatePass> {
     {
         pass_finish(wrap(&module));
         release_twins(module);
+        shim_return_memory();
         return PreservedAnalyses::none();
     }
     static bool isRequired() { return true; }
