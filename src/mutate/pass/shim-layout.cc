@@ -53,6 +53,12 @@ const char *const for_speed[] = {
     "X86 cmov Conversion",
 };
 
+bool is_intrinsic(const GlobalValue &global)
+{
+    auto *function = dyn_cast<Function>(&global);
+    return function != nullptr && function->isIntrinsic();
+}
+
 // Frees the IR of a function whose code has been emitted. Globals that nothing else refers to stay
 // referred to: that makes a difference to what the compiler tells the linker about them.
 void free_code(Function &function)
@@ -63,7 +69,7 @@ void free_code(Function &function)
             return; // a table of labels is emitted last
     for (Instruction &instruction : instructions(function))
         for (Value *operand : instruction.operands())
-            if (auto *global = dyn_cast<GlobalValue>(operand))
+            if (auto *global = dyn_cast<GlobalValue>(operand); global && !is_intrinsic(*global))
                 globals.insert(global);
     for (BasicBlock &block : function)
         block.dropAllReferences();
