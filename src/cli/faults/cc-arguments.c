@@ -40,7 +40,17 @@ static bool scatters(const char *text)
     return false;
 }
 
-// The last of -gX and -g0 decides, and likewise for -flto and -ffunction-sections.
+static bool is_together(const char *text)
+{
+    static const char *const options[] = {"-moutline", "-enable-machine-outliner", "-enable-ipra"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (strncmp(text, options[i], strlen(options[i])) == 0)
+            return true;
+    return false;
+}
+
+// The last of -gX and -g0 decides, and likewise for -flto, -ffunction-sections and
+// -fno-discard-value-names.
 static void scan_argument(const char *text, struct cc_arguments *found)
 {
     if (strcmp(text, "-g0") == 0)
@@ -62,6 +72,12 @@ static void scan_argument(const char *text, struct cc_arguments *found)
         found->coverage = true;
     else if (strncmp(text, "-fno-sanitize=", 14) == 0)
         found->cfi &= !has_cfi(text + 14) && strcmp(text + 14, "all") != 0;
+    else if (strcmp(text, "-fno-discard-value-names") == 0)
+        found->names = true;
+    else if (strcmp(text, "-fdiscard-value-names") == 0)
+        found->names = false;
+    else if (is_together(text))
+        found->together = true;
     else if (scatters(text))
         found->scattered = true;
 }

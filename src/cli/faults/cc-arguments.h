@@ -14,6 +14,8 @@ struct cc_arguments {
     bool cfi;       // calls are checked against tables of functions
     bool sections;  // each function has a section of its own
     bool coverage;  // so it has because a sanitizer's coverage puts it into a group
+    bool names;     // LLVM's names of values are wanted
+    bool together;  // the code generator compiles all functions before it emits the first
     bool scattered; // the blocks of one function may get into several sections
 };
 // `arguments` is as cc_list_expand() makes it.

@@ -162,7 +162,8 @@ static struct error *put_options(const struct settings *settings, const struct c
         TRY(buffer_printf(text, ";skip=%s", settings->skip));
     if (settings->types != NULL)
         TRY(buffer_printf(text, ";types=%s", settings->types));
-    return buffer_printf(text, "%s%s%s%s", found->debug ? "" : ";strip-debug",
+    return buffer_printf(text, "%s%s%s%s%s%s", found->debug ? "" : ";strip-debug",
+                         found->names ? "" : ";strip-names", found->together ? ";keep-ir" : "",
                          found->lto ? ";lto" : "",
                          found->sections || found->coverage ? ";sections" : "",
                          found->scattered ? ";scattered" : "");

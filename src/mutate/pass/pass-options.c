@@ -95,6 +95,10 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
         options->lto = true;
     else if (strcmp(name, "strip-debug") == 0)
         options->strip_debug = true;
+    else if (strcmp(name, "strip-names") == 0)
+        options->strip_names = true;
+    else if (strcmp(name, "keep-ir") == 0)
+        options->keep_ir = true;
     else if (strcmp(name, "system-headers") == 0)
         options->system_headers = true;
     else if (strcmp(name, "counters") == 0)

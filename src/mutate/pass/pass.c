@@ -197,10 +197,13 @@ bool pass_run(LLVMModuleRef module, const char *options)
         return false; // the pass has already run on this module
     LLVMGetOrInsertNamedMetadata(module, "ordeal", 6);
     pass_options_parse(options, &pass.options);
+    shim_keep_ir(pass.options.keep_ir);
     pass_must(buffer_append(&pass.strings, "", 1));
     if (is_supported(module) && !is_skipped(&pass))
         instrument(&pass);
     if (pass.options.strip_debug && shim_only_lines(module))
         LLVMStripModuleDebugInfo(module);
+    if (pass.options.strip_names)
+        shim_strip_names(module);
     return true;
 }

@@ -10,7 +10,7 @@
 #include "mutate/layout.h"
 
 // The beginning of the section that twins share.
-#define TWINS_LABEL ".Lordeal_twins"
+#define TWINS_LABEL ".Lot"
 // So many small functions are few.
 #define SMALL_FUNCTIONS 25
 // Marks code that only runs when a fault is enabled.
@@ -32,6 +32,8 @@ struct pass_options {
     bool sections;     // each function has a section of its own
     bool scattered;    // the blocks of one function may get into several sections
     bool strip_debug;  // line tables were made for the map alone
+    bool strip_names;  // names of values were kept for the map alone
+    bool keep_ir;      // functions are needed after the next one has been compiled
     bool counters;
     bool system_headers; // faults in functions of system headers, too
     const char *table;   // file with the faults of the source, or NULL

@@ -77,6 +77,7 @@ void optimise_twins(Module &module, ModuleAnalysisManager &manager)
         function.removeFnAttr(Attribute::OptimizeForSize);
         function.removeFnAttr(Attribute::MinSize);
         function.addFnAttr(Attribute::OptimizeNone);
+        function.addFnAttr(Attribute::NoDuplicate); // keeps FunctionSpecializer from measuring it
         function.addFnAttr(WAITING_ATTRIBUTE);
     }
 }
@@ -159,6 +160,7 @@ void release_twins(Module &module)
     for (Function &function : module)
         if (function.hasFnAttribute(WAITING_ATTRIBUTE)) {
             function.removeFnAttr(WAITING_ATTRIBUTE);
+            function.removeFnAttr(Attribute::NoDuplicate);
             if (function.size() > MOST_SELECTED)
                 continue; // the code generator does not optimise it either
             function.removeFnAttr(Attribute::OptimizeNone);

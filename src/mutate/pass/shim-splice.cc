@@ -61,7 +61,11 @@ void shim_splice_free(struct shim_splice *splice)
 
 static BasicBlock *copy_block(shim_splice &splice, BasicBlock *block)
 {
-    BasicBlock *copy = CloneBasicBlock(block, splice.map, ".fault", block->getParent());
+    LLVMContext &context = block->getContext();
+    bool without_names = context.shouldDiscardValueNames();
+    context.setDiscardValueNames(true); // nobody asks for those of copies
+    BasicBlock *copy = CloneBasicBlock(block, splice.map, "", block->getParent());
+    context.setDiscardValueNames(without_names);
     for (Instruction &instruction : *copy) {
         RemapInstruction(&instruction, splice.map,
                          RF_IgnoreMissingLocals | RF_NoModuleLevelChanges);

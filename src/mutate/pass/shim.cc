@@ -43,6 +43,7 @@ struct OrdealLatePass : PassInfoMixin<OrdealLatePass> {
     {
         pass_finish(wrap(&module));
         release_twins(module);
+        shim_return_memory();
         return PreservedAnalyses::none();
     }
     static bool isRequired() { return true; }
@@ -129,6 +130,11 @@ LLVMValueRef shim_clone_function(LLVMValueRef wrapped, const char *name)
     }
     SmallVector<ReturnInst *, 8> returns;
     CloneFunctionInto(copy, &function, map, CloneFunctionChangeType::LocalChangesOnly, returns);
+    // Hints for passes that twins do not get: they take memory until the end.
+    for (Instruction &instruction : instructions(copy))
+        for (unsigned hint : {LLVMContext::MD_tbaa, LLVMContext::MD_tbaa_struct,
+                              LLVMContext::MD_prof, LLVMContext::MD_loop})
+            instruction.setMetadata(hint, nullptr);
     for (GlobalVariable *table : tables)
         cast<GlobalVariable>(map[table])->setInitializer(MapValue(table->getInitializer(), map));
     return wrap(copy);
@@ -335,6 +341,20 @@ bool shim_only_lines(LLVMModuleRef module)
         if (unit->getEmissionKind() != DICompileUnit::LineTablesOnly)
             return false;
     return true;
+}
+
+void shim_strip_names(LLVMModuleRef module)
+{
+    for (Function &function : *unwrap(module)) {
+        for (Argument &argument : function.args())
+            argument.setName("");
+        for (BasicBlock &block : function) {
+            block.setName("");
+            for (Instruction &instruction : block)
+                instruction.setName("");
+        }
+    }
+    unwrap(module)->getContext().setDiscardValueNames(true);
 }
 
 struct shim_loops {

@@ -67,6 +67,11 @@ const char *shim_subprogram_name(LLVMMetadataRef program);
 // Makes the code generator keep the order of a function's blocks; with `only_small`, only if the
 // function is optimised for size.
 void shim_keep_layout(LLVMValueRef function, bool only_small);
+// Whether functions stay as they are once their code is emitted.
+void shim_keep_ir(bool keep);
+// Gives freed memory back to the system. What comes next asks for larger pieces than it would find
+// between those in use.
+void shim_return_memory(void);
 
 // Whether a name's definition may be replaced by another at link or run time.
 bool shim_interposable(LLVMValueRef function);
@@ -92,6 +97,8 @@ bool shim_variable_has_mark(LLVMValueRef variable, const char *attribute);
 void shim_make_optional(LLVMValueRef global);
 // Whether the module's debug information is only line tables.
 bool shim_only_lines(LLVMModuleRef module);
+// Removes the names of values inside functions; new values get none.
+void shim_strip_names(LLVMModuleRef module);
 
 // Links in bitcode whose function `name` runs when the program starts; the linker keeps one of its
 // copies. False if that fails.

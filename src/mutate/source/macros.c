@@ -281,15 +281,12 @@ void look_anchor(struct look *look, struct source_fault *fault, struct tree_node
 void look_note_written(struct look *look, struct source_fault *fault,
                        const struct tree_place *begin, const struct tree_place *end)
 {
-    size_t size;
-    const char *text = look_text(look, begin->written, &size);
     if (is_argument(look, begin))
         fault->placed = SOURCE_IN_ARGUMENT;
-    fault->written = (struct source_position){1, 1};
-    for (size_t i = 0; i < begin->written_offset && i < size; i++) {
-        fault->written.column = text[i] == '\n' ? 1 : fault->written.column + 1;
-        fault->written.line += text[i] == '\n';
-    }
+    // Not `written_at`: the place may have been moved.
+    CXSourceLocation place =
+        clang.getLocationForOffset(look->unit, begin->written, begin->written_offset);
+    clang.getSpellingLocation(place, NULL, &fault->written.line, &fault->written.column, NULL);
     struct tree_place from = *begin, to = *end;
     from.handle = to.handle = begin->written;
     from.offset = begin->written_offset;
