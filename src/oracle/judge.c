@@ -376,7 +376,7 @@ static struct error *ask_behaviour(struct verdict_draft *draft)
         return NULL;
     draft->verdict = draft->difference.err_more ? VERDICT_WRONG_OUTPUT : VERDICT_SILENT;
     draft->difference.symptom = SYMPTOM_BEHAVIOUR;
-    TRY(buffer_printf(&draft->reason, "%s; exit status %d as ever",
+    TRY(buffer_printf(&draft->reason, "%s; exit status %d as without the fault",
                       deviation->sentence != NULL ? deviation->sentence : "it behaves differently",
                       reference_status(draft->reference)));
     if (draft->difference.err_more)

@@ -4,10 +4,10 @@
 // jump back is a loop.
 #include "mutate/binary/internal.h"
 
-#define DEEPEST       200 // nested constructs
-#define LONGEST_CHAIN 64
+#define DEEPEST         200 // nested constructs
+#define LONGEST_CHAIN   64
 #define MOST_IN_HEADING 4 // assignments that commas join
-#define MANY_STEPS    8 // what follows a jump to the end of a block is no `else` if it is longer
+#define MANY_STEPS      8 // what follows a jump to the end of a block is no `else` if it is longer
 
 struct range {
     uint32_t block;
@@ -421,8 +421,8 @@ static void find_heading(struct body *body, uint32_t block, const struct loop *l
         const struct isa_insn *variable = assigned(body, last - i);
         if (variable == NULL)
             return;
-        uint32_t first = loop->before != NO_STEP ? find_assignment(body, loop->before, variable)
-                                                 : NO_STEP;
+        uint32_t first =
+            loop->before != NO_STEP ? find_assignment(body, loop->before, variable) : NO_STEP;
         if (first == NO_STEP || !touches(body, loop->condition, loop->condition_end, variable))
             continue;
         mark_heading(body, block, last - i, last);
