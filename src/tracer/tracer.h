@@ -11,6 +11,8 @@
 #include "tracer/stack.h"
 #include "wire/region.h"
 
+#include <signal.h>
+
 struct rule_list {
     ARRAY(uint32_t) rules; // ascending
 };
