@@ -36,11 +36,11 @@ static void sentences(void **state)
     struct since since = {0};
     says(&since, NULL);
     since.unidentified = 2;
-    says(&since, BEGINNING "0 of 9; 2 cannot be known again in another build and are" REASON);
+    says(&since, BEGINNING "0 of 9; 2 cannot be matched to the earlier build and are" REASON);
     since.unidentified = 1;
     since.verdicts[VERDICT_PASS] = 4;
     since.verdicts[VERDICT_CRASH] = 1;
-    says(&since, BEGINNING "5 of 9 (1 crash, 4 pass); 1 cannot be known again in another build and "
+    says(&since, BEGINNING "5 of 9 (1 crash, 4 pass); 1 cannot be matched to the earlier build and "
                            "is" REASON);
     since.unidentified = 0;
     says(&since, BEGINNING "5 of 9 (1 crash, 4 pass)");
