@@ -73,8 +73,11 @@ static struct rating judge_negative(const struct picture *picture,
     if (outcome_sets_errno(outcome))
         return (struct rating){picture->pointer && outcome->result.number != -1 ? 70 : 95,
                                FAILURE_SETS_ERRNO};
+    // What is surely a pointer may be -1 for none: MAP_FAILED.
+    bool no_pointer =
+        picture->summary->declared == DECLARED_POINTER && outcome->result.number == -1;
     if (picture->pointer && picture->other && !picture->negated_numbers &&
-        outcome->result.number != -1) // pointers are not negative, but -1 stands for none: mmap()
+        !no_pointer) // pointers are not negative
         return (struct rating){35, FAILURE_NEGATIVE};
     // Only a wrong pointer gives EFAULT. If it is the only negative constant, the code compares
     // with it and does not return it.

@@ -187,6 +187,9 @@ static void test_judgement(void **state)
     // A positive number beside zero: a code of an int, an answer of a long.
     assert_true(confidence("f", acts, DECLARED_NUMBER, 7, &zero) >= FAILURE_LIKELY);
     assert_true(confidence("f", acts, DECLARED_LONG, 7, &zero) < FAILURE_LIKELY);
+    // -1 stands for no pointer; other negative numbers do not.
+    assert_true(confidence("f", acts, DECLARED_POINTER, -1, NULL) >= FAILURE_LIKELY);
+    assert_true(confidence("f", acts, DECLARED_POINTER, -2, NULL) < FAILURE_LIKELY);
     // Nothing but NULL: a function that is not implemented.
     assert_true(confidence("f", HINT_MADE, DECLARED_POINTER, 0, &zero) >= FAILURE_LIKELY);
     assert_true(confidence("f", HINT_MADE, DECLARED_NUMBER, 0, &zero) < FAILURE_LIKELY);

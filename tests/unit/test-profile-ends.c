@@ -235,12 +235,6 @@ static const char source[] =
     "    for (int i = 0; i < queue->count; i++) size += cell_at(queue, i)->index;\n"
     "    return size;\n"
     "}\n"
-    "struct cell *cell_insert(struct queue *queue, int i)\n" // -1 is no pointer
-    "{\n"
-    "    struct cell *cell = malloc(sizeof *cell);\n"
-    "    if (cell == NULL) return (struct cell *)-1;\n"
-    "    cell->index = i; cell->next = NULL; cell_at(queue, i)->next = cell; return cell;\n"
-    "}\n"
     "struct error_info { int code; const char *detail; };\n"
     "const char *queue_error_detail(const struct error_info *info) { return info && info->code ? "
     "info->detail : NULL; }\n"
@@ -312,7 +306,6 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "version_number", "");
     expect(&item.profile, "row_of", "");
     expect(&item.profile, "footprint", "0");
-    expect(&item.profile, "cell_insert", "-1");
     expect(&item.profile, "queue_error_detail", "");
     expect(&item.profile, "link_queue", "");
     expect(&item.profile, "swap_queue", "1");

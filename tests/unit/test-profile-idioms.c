@@ -147,7 +147,7 @@ static const char source[] =
     "    if (decoder == NULL) return NULL;\n"
     "    decoder->state++; return decoder;\n"
     "}\n"
-    "struct decoder *thing_parent(struct decoder *decoder)\n" // who knows
+    "struct decoder *thing_parent(struct decoder *decoder)\n" // itself
     "{\n"
     "    if (decoder == NULL) return NULL;\n"
     "    decoder->state++; return decoder;\n"
@@ -354,7 +354,7 @@ static void check(const char *compiler, const char *directory)
     expect_unknown(&item.profile, "thing_malloc", false);
     expect_unknown(&item.profile, "thing_get_path", false);
     expect(&item.profile, "thing_ref", "");
-    expect(&item.profile, "thing_parent", "0");
+    expect(&item.profile, "thing_parent", "");
     expect(&item.profile, "list_pop_decoder", "");
     expect(&item.profile, "XYisBusy", "");
     expect(&item.profile, "ignore_all", "0");
