@@ -53,13 +53,24 @@ static bool same_result(const struct finding_member *a, const struct finding_mem
     return size == strcspn(b->result, "/,") && strncmp(a->result, b->result, size) == 0;
 }
 
+// The function that the program called: not what fails inside the C library.
+static struct frame_part called_function(const struct finding_member *member)
+{
+    size_t outside = origin_first_outside(member->stack);
+    struct frame_text inner = {0};
+    if (outside == 0)
+        return frame_part(member->function != NULL ? member->function : "");
+    return frame_text_at(member->stack, outside - 1, &inner) ? inner.function
+                                                             : (struct frame_part){0};
+}
+
 // One call fails in both. If nobody tests its result there, the check is missing there, whatever
 // comes of it. If it is returned, callers in one function are one.
 static bool is_one_call(const struct finding_member *a, const struct finding_member *b)
 {
     struct frame_text left, right;
     if (!same_result(a, b) || !fault_frame(a, 0, &left) || !fault_frame(b, 0, &right) ||
-        !same_place(&left, &right))
+        !same_place(&left, &right) || !same_part(called_function(a), called_function(b)))
         return false;
     if (a->untested && b->untested)
         return true;

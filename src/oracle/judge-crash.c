@@ -133,6 +133,22 @@ static struct error *put_crash_origin(struct verdict_draft *draft, const char *s
                  : origin_put(&draft->cause, injection);
 }
 
+// The module to blame for a crash in this frame. The C++ library only says that nobody caught an
+// exception: whoever it was thrown in has not.
+static struct frame_part module_to_blame(const char *key, size_t number)
+{
+    struct frame_text frame;
+    struct frame_part first = {0};
+    for (; frame_text_at(key, number, &frame); number++) {
+        first = first.text == NULL ? frame.module : first;
+        if (!frame_part_begins(frame.module, "libstdc++") && !frame_part_is_libc(frame.module))
+            return frame.module;
+        if (!frame_part_begins(first, "libstdc++"))
+            break;
+    }
+    return first;
+}
+
 // Writes the line where it crashed, whoever called. If the C library did not survive a failure
 // inside one of its own calls, that is its bug, whoever called it. A process that ends itself does
 // so in code that handles failures.
@@ -155,7 +171,7 @@ static struct error *put_crash_place(struct verdict_draft *draft)
     size_t number = own ? origin_crash_frame(key) : origin_first_outside(key);
     if (!frame_text_at(key, number, &frame))
         return NULL;
-    draft->blamed = frame.module;
+    draft->blamed = module_to_blame(key, number);
     TRY(origin_put_code(&draft->cause, &frame));
     if (frame_text_at(observation->crash_stack, number, &placed) && placed.place.text != NULL)
         TRY(buffer_printf(&draft->cause, " at %.*s", (int)placed.place.size, placed.place.text));

@@ -225,13 +225,14 @@ static struct error *put_call(struct buffer *text, const struct injection *injec
 
 // A line or an address tells which call it is, so the function is left out: what the C library
 // calls inside, and how the program calls it, are the same then. Otherwise it is named, if it is
-// known.
+// known: also where a hash stands for the code, since that leaves out whom it calls.
 struct error *origin_put_frame(struct buffer *text, const struct injection *injection,
                                const struct frame_text *frame)
 {
     struct frame_text first;
     bool failed = origin_frame(injection, &first) && first.whole.text == frame->whole.text;
-    if (failed && frame->function.text != NULL && frame->place.text == NULL) {
+    bool vague = frame->function.text != NULL || frame->code.text != NULL;
+    if (failed && vague && frame->place.text == NULL) {
         struct frame_part called = plain_name(called_function(injection));
         TRY(buffer_append(text, called.text != NULL ? called.text : "", called.size));
         TRY(buffer_append(text, " in ", called.size != 0 ? 4 : 0));

@@ -406,7 +406,7 @@ static void test_origins_in_callers(void **state)
     // Without names: the same function by its code.
     cause_is(from(crashed("x+0x50 {0badc0de+0x10}\nx+0x20 {00c0ffee+0x20}", NULL), "/bin/x",
                   "x+0x18 {00c0ffee+0x18}\nx+0x99 {11111111+0x9}"),
-             "crash SIGSEGV in {0badc0de+0x10} after {00c0ffee+0x18}");
+             "crash SIGSEGV in {0badc0de+0x10} after read in {00c0ffee+0x18}");
 }
 
 static struct outcome_run writes(const char *function, const char *out, const char *stack)
@@ -480,6 +480,32 @@ static void test_handled_failures(void **state)
     assert_string_equal(judgement.library, "x");
     judgement_deinit(&judgement);
     outcome_run_deinit(&run);
+}
+
+static void library_is(struct outcome_run run, const char *library)
+{
+    struct judgement judgement = {0};
+    run.observation.system_libraries = strdup("libc.so.6\nlibstdc++.so.6\nlibz.so.1\n");
+    good(judge(reference, &run, &judgement));
+    if (library == NULL)
+        assert_null(judgement.library);
+    else
+        assert_string_equal(judgement.library, library);
+    judgement_deinit(&judgement);
+    outcome_run_deinit(&run);
+}
+
+// An exception that nobody catches is the bug of whoever it was thrown in.
+static void test_blame(void **state)
+{
+    library_is(crashed("abort (libc.so.6)\nlibstdc++.so.6+0x9\noperator new (libstdc++.so.6)\n"
+                       "main (x)",
+                       NULL),
+               NULL);
+    library_is(
+        crashed("abort (libc.so.6)\nlibstdc++.so.6+0x9\ninflate (libz.so.1)\nmain (x)", NULL),
+        "libz.so.1");
+    library_is(crashed("inflate (libz.so.1)\nmain (x)", NULL), "libz.so.1");
 }
 
 static struct outcome_run sent(int sent_number, int number)
@@ -802,6 +828,7 @@ int main(void)
         cmocka_unit_test(test_sent_signal),
         cmocka_unit_test(test_graceful),
         cmocka_unit_test(test_deliberate),
+        cmocka_unit_test(test_blame),
         cmocka_unit_test(test_unstable),
         cmocka_unit_test(test_symptom_is_of_the_verdict),
         cmocka_unit_test(test_silent),
