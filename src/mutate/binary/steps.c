@@ -266,8 +266,8 @@ static uint32_t reader_of(const struct body *body, uint32_t s)
     return last;
 }
 
-// Where the address in a register was loaded from, before an instruction of a step: an offset in the
-// frame or an address; 0 if it is neither.
+// Where the address in a register was loaded from, before an instruction of a step: an offset in
+// the frame or an address; 0 if it is neither.
 static int64_t pointer_of(const struct body *body, const struct step *step, uint32_t insn,
                           uint8_t reg)
 {
@@ -296,8 +296,9 @@ static bool is_same_operand(const struct body *body, const struct step *a, uint3
     return from != 0 && from == pointer_of(body, b, right, second->base);
 }
 
-// Whether a step and the next one are a = b = 0: gcc reads b again, at once. b = 0; a = b; is rarer, but
-// with other values than constants it is not. `constant`: the step itself reads such a b.
+// Whether a step and the next one are a = b = 0: gcc reads b again, at once. b = 0; a = b; is
+// rarer, but with other values than constants it is not. `constant`: the step itself reads such a
+// b.
 static bool is_chained(const struct body *body, size_t s, bool constant)
 {
     if (s + 1 >= body->steps.count)
@@ -334,7 +335,8 @@ static bool reads(const struct body *body, const struct step *step, const struct
     return false;
 }
 
-// The statement that --pointer is an operand of: the next one that decrements no pointer, if it reads it.
+// The statement that --pointer is an operand of: the next one that decrements no pointer, if it
+// reads it.
 static size_t find_operand_of(const struct body *body, size_t s)
 {
     const struct local *local = decremented(body, &body->steps.items[s]);

@@ -4,10 +4,10 @@
 // jump back is a loop.
 #include "mutate/binary/internal.h"
 
-#define DEEPEST       200 // nested constructs
-#define LONGEST_CHAIN 64
+#define DEEPEST         200 // nested constructs
+#define LONGEST_CHAIN   64
 #define MOST_IN_HEADING 4 // assignments that commas join
-#define MANY_STEPS    8 // what follows a jump to the end of a block is no `else` if it is longer
+#define MANY_STEPS      8 // what follows a jump to the end of a block is no `else` if it is longer
 
 struct range {
     uint32_t block;
@@ -284,6 +284,23 @@ static uint32_t find_threaded_else(const struct body *body, const struct range *
     return last + 1;
 }
 
+// Whether what follows a jump to the end of the block is most likely an `else`: it is short, or one
+// `if` after the other, each of which ends with the same jump.
+static bool is_like_else(const struct body *body, uint32_t from, uint32_t end, uint32_t target)
+{
+    while (end - from > MANY_STEPS) {
+        if (step_at(body, from)->kind != STEP_BRANCH)
+            return false;
+        uint32_t behind = find_chain(body, from, end);
+        uint32_t next = step_at(body, behind - 1)->target;
+        if (next == NO_STEP || next <= behind || next > end ||
+            step_at(body, next - 1)->kind != STEP_JUMP || step_at(body, next - 1)->target != target)
+            return next == end || next == target;
+        from = next;
+    }
+    return true;
+}
+
 // Where the part behind `else` ends; `otherwise` if there is none.
 static uint32_t find_else(const struct body *body, const struct range *range, uint32_t then,
                           uint32_t otherwise)
@@ -300,7 +317,8 @@ static uint32_t find_else(const struct body *body, const struct range *range, ui
     uint32_t end = jump->target;
     if (end > range->end && is_same_place(body, end, range->after))
         end = range->end;
-    if (end > range->end || (end == range->end && end - otherwise > MANY_STEPS))
+    if (end > range->end ||
+        (end == range->end && !is_like_else(body, otherwise, end, jump->target)))
         return otherwise; // break, continue or return
     for (uint32_t i = otherwise; i < end; i++)
         if (step_at(body, i)->label)
@@ -421,8 +439,8 @@ static void find_heading(struct body *body, uint32_t block, const struct loop *l
         const struct isa_insn *variable = assigned(body, last - i);
         if (variable == NULL)
             return;
-        uint32_t first = loop->before != NO_STEP ? find_assignment(body, loop->before, variable)
-                                                 : NO_STEP;
+        uint32_t first =
+            loop->before != NO_STEP ? find_assignment(body, loop->before, variable) : NO_STEP;
         if (first == NO_STEP || !touches(body, loop->condition, loop->condition_end, variable))
             continue;
         mark_heading(body, block, last - i, last);
