@@ -261,7 +261,7 @@ static uint32_t note_jump(struct body *body, const struct range *range, uint32_t
 }
 
 // gcc lets the jump behind an `if` lead on to where `break` does, which stands behind the `if` and
-// the `else`: both parts end with the same jump. Returns the step behind the `else`, or NO_STEP.
+// the `else`: both parts end with the same jump. Returns the second one, or NO_STEP.
 static uint32_t find_threaded_else(const struct body *body, const struct range *range,
                                    uint32_t otherwise)
 {
@@ -281,7 +281,7 @@ static uint32_t find_threaded_else(const struct body *body, const struct range *
         if (target != NO_STEP && target != jump->target && (target < otherwise || target > last))
             return NO_STEP;
     }
-    return last + 1;
+    return last; // the jump is the `break` itself
 }
 
 // Whether what follows a jump to the end of the block is most likely an `else`: it is short, or one
