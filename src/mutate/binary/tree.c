@@ -261,7 +261,7 @@ static uint32_t note_jump(struct body *body, const struct range *range, uint32_t
 }
 
 // gcc lets the jump behind an `if` lead on to where `break` does, which stands behind the `if` and
-// the `else`: both parts end with the same jump. Returns the step behind the `else`, or NO_STEP.
+// the `else`: both parts end with the same jump. Returns the second one, or NO_STEP.
 static uint32_t find_threaded_else(const struct body *body, const struct range *range,
                                    uint32_t otherwise)
 {
@@ -281,7 +281,24 @@ static uint32_t find_threaded_else(const struct body *body, const struct range *
         if (target != NO_STEP && target != jump->target && (target < otherwise || target > last))
             return NO_STEP;
     }
-    return last + 1;
+    return last; // the jump is the `break` itself
+}
+
+// Whether what follows a jump to the end of the block is most likely an `else`: it is short, or one
+// `if` after the other, each of which ends with the same jump.
+static bool is_like_else(const struct body *body, uint32_t from, uint32_t end, uint32_t target)
+{
+    while (end - from > MANY_STEPS) {
+        if (step_at(body, from)->kind != STEP_BRANCH)
+            return false;
+        uint32_t behind = find_chain(body, from, end);
+        uint32_t next = step_at(body, behind - 1)->target;
+        if (next == NO_STEP || next <= behind || next > end ||
+            step_at(body, next - 1)->kind != STEP_JUMP || step_at(body, next - 1)->target != target)
+            return next == end || next == target;
+        from = next;
+    }
+    return true;
 }
 
 // Where the part behind `else` ends; `otherwise` if there is none.
@@ -300,7 +317,8 @@ static uint32_t find_else(const struct body *body, const struct range *range, ui
     uint32_t end = jump->target;
     if (end > range->end && is_same_place(body, end, range->after))
         end = range->end;
-    if (end > range->end || (end == range->end && end - otherwise > MANY_STEPS))
+    if (end > range->end ||
+        (end == range->end && !is_like_else(body, otherwise, end, jump->target)))
         return otherwise; // break, continue or return
     for (uint32_t i = otherwise; i < end; i++)
         if (step_at(body, i)->label)
