@@ -57,6 +57,9 @@ struct error *surroundings_look(const struct tracer_task *task,
             return error_no_memory();
         *added = (struct inherited){inode, number};
     }
+    found.memo = calloc(1, sizeof *found.memo);
+    if (found.memo == NULL)
+        return error_no_memory();
     *ret_surroundings = found;
     found = (struct surroundings){0};
     return NULL;
@@ -65,6 +68,7 @@ struct error *surroundings_look(const struct tracer_task *task,
 void surroundings_deinit(struct surroundings *surroundings)
 {
     ARRAY_DEINIT(&surroundings->inherited);
+    free(surroundings->memo);
 }
 
 // By the lowest number that the command had it under.
@@ -133,8 +137,8 @@ static void describe_file(const struct surroundings *surroundings, const struct 
     shorten(surroundings, result->text);
 }
 
-void descriptor_describe(const struct surroundings *surroundings, const struct tracer_task *task,
-                         int number, struct descriptor *ret_descriptor)
+static void describe(const struct surroundings *surroundings, const struct tracer_task *task,
+                     int number, struct descriptor *ret_descriptor)
 {
     char link[PATH_MAX + 32];
     unsigned long inode;
@@ -160,6 +164,25 @@ void descriptor_describe(const struct surroundings *surroundings, const struct t
         bool outside = socket_describe(task, number, result->text, sizeof result->text);
         result->kind = outside ? DESCRIPTOR_STREAM : DESCRIPTOR_OWN;
     }
+}
+
+void descriptor_describe(const struct surroundings *surroundings, const struct tracer_task *task,
+                         int number, struct descriptor *ret_descriptor)
+{
+    struct descriptor_memo *memo = surroundings->memo;
+    if (memo != NULL && memo->valid && memo->tid == task->tid && memo->number == number) {
+        ret_descriptor->kind = memo->descriptor.kind;
+        strcpy(ret_descriptor->text, memo->descriptor.text);
+        return;
+    }
+    describe(surroundings, task, number, ret_descriptor);
+    if (memo == NULL)
+        return;
+    memo->valid = true;
+    memo->tid = task->tid;
+    memo->number = number;
+    memo->descriptor.kind = ret_descriptor->kind;
+    strcpy(memo->descriptor.text, ret_descriptor->text);
 }
 
 bool path_of_argument(const struct surroundings *surroundings, const struct tracer_task *task,

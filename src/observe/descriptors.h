@@ -29,11 +29,25 @@ struct surroundings {
     })
     inherited;
     char directory[PATH_MAX];
+    // The last descriptor that was described, as long as its task stays stopped.
+    struct descriptor_memo {
+        bool valid;
+        pid_t tid;
+        int number;
+        struct descriptor descriptor;
+    } * memo;
 };
 // Looks at the command's first task before it has opened anything.
 _must_check_ struct error *surroundings_look(const struct tracer_task *task,
                                              struct surroundings *ret_surroundings);
 void surroundings_deinit(struct surroundings *surroundings);
+
+// A task that was stopped goes on: what its descriptors were open on may change.
+static inline void surroundings_forget(const struct surroundings *surroundings)
+{
+    if (surroundings->memo != NULL)
+        surroundings->memo->valid = false;
+}
 
 void descriptor_describe(const struct surroundings *surroundings, const struct tracer_task *task,
                          int number, struct descriptor *ret_descriptor);

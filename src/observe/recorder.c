@@ -190,6 +190,7 @@ static struct error *begin(void *data, struct tracer_task *task, const struct tr
     struct recorder *recorder = data;
     struct recording *recording = task->data;
     recording->visible = false;
+    surroundings_forget(&recorder->surroundings);
     if (recorder->foreign != NULL &&
         code_is_of(&recording->owners, task, call->place, recorder->foreign))
         return NULL;
@@ -228,6 +229,7 @@ static struct error *end(void *data, struct tracer_task *task, const struct trac
 {
     struct recorder *recorder = data;
     struct recording *recording = task->data;
+    surroundings_forget(&recorder->surroundings);
     if (!recorder->real)
         virtual_end(&recorder->numbers, task, &recording->virtual, call, order);
     if (!recording->visible || !has_succeeded(recorder, task, call))

@@ -4,15 +4,19 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -228,6 +232,28 @@ static void dies(void)
     kill(getpid(), SIGKILL);
 }
 
+// Forbids itself to make directories, and to ask for the time.
+static void filter(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mkdir, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_gettime, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof code / sizeof *code, code};
+    struct timespec now;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+        perror("filter");
+    if (mkdir("forbidden", 0777) == 0 || errno != EPERM)
+        exit(3);
+    if (syscall(SYS_clock_gettime, CLOCK_REALTIME, &now) == 0)
+        exit(4);
+    put("allowed", "x");
+}
+
 static void ring(void)
 {
     long result = syscall(SYS_io_uring_setup, 8, NULL);
@@ -243,7 +269,7 @@ int main(int count, char **words)
         {"invisible", invisible}, {"loopback", loopback}, {"names", names},
         {"shared", shared},       {"threads", threads},   {"family", family},
         {"spawns", spawns},       {"signals", signals},   {"thread-executes", thread_executes},
-        {"dies", dies},           {"ring", ring}};
+        {"dies", dies},           {"ring", ring},         {"filter", filter}};
     for (int i = 1; i < count; i++)
         for (size_t j = 0; j < sizeof acts / sizeof *acts; j++)
             if (strcmp(words[i], acts[j].name) == 0)
