@@ -80,7 +80,7 @@ static struct error *check_programs(const struct definition *definition)
     return check_program(definition, &definition->teardown, "teardown");
 }
 
-// "servers are led with the injectors 'library' and 'ir' only"
+// "servers are led with the injectors 'library', 'ir' and 'syscall' only"
 static struct error *refuse_server(void)
 {
     _cleanup_(buffer_deinit) struct buffer list = {0};
