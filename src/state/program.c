@@ -306,7 +306,7 @@ struct error *state_program_resolve(const struct state_program *program,
         return source_error(source, fault->place_at,
                             "a permanent fault cannot be injected at a system call; name the "
                             "instruction before it");
-    if (wire.count > 1 && !wire.permanent)
+    if (wire.count > 1)
         state_program_make_counter(program, index, &wire.counter);
     if (wire.count > 1 && wire.counter.size == 0 && wire.system_call)
         return source_error(source, fault->place_at,

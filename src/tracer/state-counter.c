@@ -68,7 +68,7 @@ bool state_place_counter(struct state_trial *trial, struct tracer_task *task,
     put_distance(code, counter->count_at, stub + counter->count_end, stub + PAGE);
     put_distance(jump, 1, start + JUMP_SIZE, stub);
     uint64_t count = trial->file->fault.count;
-    if (tracer_read(task, start, trial->saved, JUMP_SIZE) != JUMP_SIZE ||
+    if (tracer_read(task, start, trial->jump_bytes, JUMP_SIZE) != JUMP_SIZE ||
         !state_write(task, stub, code, sizeof code) ||
         !state_write(task, stub + PAGE, &count, sizeof count) ||
         !state_write(task, start, jump, JUMP_SIZE))

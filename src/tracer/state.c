@@ -217,17 +217,21 @@ static struct error *place_blocks(const struct state_trial *trial, const struct 
                : error_from_errno(errno, "cannot change the code of the program");
 }
 
+static bool place_breakpoint(struct state_trial *trial, struct tracer_task *task,
+                             struct state_process *process)
+{
+    const unsigned char breakpoint = BREAKPOINT;
+    uint64_t stop = process->bias + trial->file->fault.stop;
+    process->stopping = tracer_read(task, stop, &trial->stop_byte, 1) == 1 &&
+                        state_write(task, stop, &breakpoint, 1);
+    return process->stopping;
+}
+
 static bool place_stop(struct state_trial *trial, struct tracer_task *task,
                        struct state_process *process)
 {
-    const struct wire_state_fault *fault = &trial->file->fault;
-    const unsigned char breakpoint = BREAKPOINT;
-    uint64_t stop = process->bias + fault->stop;
-    if (fault->counter.size != 0)
-        return state_place_counter(trial, task, process);
-    process->stopping =
-        tracer_read(task, stop, trial->saved, 1) == 1 && state_write(task, stop, &breakpoint, 1);
-    return process->stopping;
+    return trial->file->fault.counter.size != 0 ? state_place_counter(trial, task, process)
+                                                : place_breakpoint(trial, task, process);
 }
 
 static struct error *executes(void *data, struct tracer_task *task)
@@ -294,7 +298,7 @@ static void step_over(const struct state_trial *trial, struct tracer_task *task,
 {
     const unsigned char breakpoint = BREAKPOINT;
     tracer_hold(task);
-    if (state_write(task, stop, trial->saved, 1) && step(task, ret_signal))
+    if (state_write(task, stop, &trial->stop_byte, 1) && step(task, ret_signal))
         state_write(task, stop, &breakpoint, 1);
     tracer_release(task);
 }
@@ -434,11 +438,13 @@ static void at_stop(struct state_trial *trial, struct tracer_task *task, bool co
     set_counter(task, stop);
     if (counted) {
         tracer_hold(task);
-        state_write(task, process->bias + fault->counter.start, trial->saved, 5);
+        state_write(task, process->bias + fault->counter.start, trial->jump_bytes, 5);
+        if (fault->permanent)
+            place_breakpoint(trial, task, process);
         tracer_release(task);
         process->executions = fault->count;
     } else if (trial->injected) { // in another process, or by another thread
-        state_write(task, stop, trial->saved, 1);
+        state_write(task, stop, &trial->stop_byte, 1);
         return;
     } else {
         process->executions++;
@@ -449,7 +455,7 @@ static void at_stop(struct state_trial *trial, struct tracer_task *task, bool co
         step_over(trial, task, stop, ret_signal);
     } else if (fault->permanent) {
         fire_always(trial, task, process, stop, ret_signal);
-    } else if (counted ? !trial->injected : state_write(task, stop, trial->saved, 1)) {
+    } else if (counted ? !trial->injected : state_write(task, stop, &trial->stop_byte, 1)) {
         fire_once(trial, task, process, ret_signal);
     }
 }

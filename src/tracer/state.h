@@ -36,7 +36,8 @@ struct state_trial {
     ARRAY(struct state_process *) processes;
     ARRAY(struct tracer_task *) tasks;
     unsigned char *originals; // the first bytes of blocks
-    unsigned char saved[8];   // bytes at the stop address, or where the counter's jump is
+    unsigned char stop_byte;  // at the stop address, under the breakpoint
+    unsigned char jump_bytes[8]; // under the counter's jump
     struct state_unit units[STATE_UNITS];
     unsigned unit_count;
     bool watching;

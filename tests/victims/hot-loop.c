@@ -14,11 +14,11 @@ static uint64_t wrong, at_round;
 __attribute__((noinline)) uint64_t work(uint64_t round)
 {
     uint64_t result;
-    __asm__ volatile("mov %1, -16(%%rsp)\n\t"
+    __asm__ volatile("mov %1, -8(%%rsp)\n\t"
                      "cmp %1, %1\n\t"
                      ".globl hot_place\n\t.type hot_place, @function\nhot_place:\n\t"
                      "mov %1, %%rax\n\t"
-                     "mov -16(%%rsp), %0\n\t"
+                     "mov -8(%%rsp), %0\n\t"
                      "je 1f\n\tud2\n1:\tsub %%rax, %0\n\t"
                      : "=&r"(result)
                      : "r"(round)

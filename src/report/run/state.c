@@ -70,10 +70,11 @@ static struct error *put_not_injected(const struct report_state *state, struct b
     case WIRE_STATE_SAME:
         return buffer_printf(text, "not injected: the value is the same with the fault\n");
     default:
-        return buffer_printf(text,
-                             result->executions == 0
-                                 ? "not injected: the stop address was not executed\n"
-                                 : "not injected: the stop address was not executed so often\n");
+        // The stub's count ends with the process.
+        return buffer_printf(text, result->executions == 0 && state->plan->counter.size == 0
+                                       ? "not injected: the stop address was not executed\n"
+                                       : "not injected: the stop address was not executed so "
+                                         "often\n");
     }
 }
 
