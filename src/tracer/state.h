@@ -35,8 +35,8 @@ struct state_trial {
     struct wire_state *file;
     ARRAY(struct state_process *) processes;
     ARRAY(struct tracer_task *) tasks;
-    unsigned char *originals; // the first bytes of blocks
-    unsigned char stop_byte;  // at the stop address, under the breakpoint
+    unsigned char *originals;    // the first bytes of blocks
+    unsigned char stop_byte;     // at the stop address, under the breakpoint
     unsigned char jump_bytes[8]; // under the counter's jump
     struct state_unit units[STATE_UNITS];
     unsigned unit_count;

@@ -13,9 +13,10 @@ static volatile uint64_t seen_by_handler;
 __attribute__((noinline)) uint64_t copy(uint64_t value)
 {
     uint64_t result;
-    __asm__ volatile(".globl place\n\t.type place, @function\nplace:\n\tmov %1, %0\n\tnop\n\tnop\n\t"
-                     : "=r"(result)
-                     : "D"(value));
+    __asm__ volatile(
+        ".globl place\n\t.type place, @function\nplace:\n\tmov %1, %0\n\tnop\n\tnop\n\t"
+        : "=r"(result)
+        : "D"(value));
     return result;
 }
 
