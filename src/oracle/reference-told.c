@@ -173,14 +173,14 @@ static bool is_data(const struct reference *reference, const char *line, size_t 
     return false;
 }
 
-// Whether the text has as many lines as ever, and all that differ tell of something.
+// Whether the text has as many lines as ever, and all that differ are entries that tell.
 static bool stands_instead(const struct usual_lines *usual, const struct lines_split *split,
                            enum told_where where)
 {
     if (usual->count == 0 || split->lines.count != usual->texts[0].lines.count)
         return false;
     for (size_t i = 0; i < split->lines.count; i++)
-        if (!is_usual(usual, split, i) && told_at(split, i, where).kind == TOLD_NOTHING)
+        if (!is_usual(usual, split, i) && told_at(split, i, where).kind != TOLD_STATE)
             return false;
     return true;
 }
@@ -210,7 +210,8 @@ struct error *reference_find_told(const struct reference *reference,
             TRY(collect_told(&split, where, &own));
         TRY(count_usual(&usual, what, where, &most));
         if (count_alike(&own, what, i + 1) <= most ||
-            (told.kind == TOLD_ERROR && is_data(reference, lines_at(&split, i), size)))
+            ((told.kind == TOLD_ERROR || told.kind == TOLD_STATE) &&
+             is_data(reference, lines_at(&split, i), size)))
             continue;
         *ret_told = told;
         ret_told->instead = stands_instead(&usual, &split, where);

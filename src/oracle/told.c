@@ -61,7 +61,7 @@ const struct told_rule told_rules[] = {
           "exception|out of memory|no memory|corrupt|corrupted)" END,
      "Error: near line 3: disk I/O error", "terror in errors.txt"},
     // States of what could not be had, as lists have them
-    {TOLD_ERROR, true, false, 0,
+    {TOLD_STATE, true, false, 0,
      EDGE "(missing|unreadable|inaccessible|unavailable|incomplete|truncated|no[ _]such|"
           "not[ _](found|readable|accessible|available|a[ _](regular[ _])?(file|directory))|"
           "(permission|access)[ _]denied)" END,

@@ -10,6 +10,7 @@ enum told_kind {
     TOLD_NOTHING,
     TOLD_LOG,   // a line of a log, at the level of a warning or worse
     TOLD_ERROR, // a sentence about an error
+    TOLD_STATE, // an entry of a list, about something that could not be had
     TOLD_COUNT, // a number of errors that is not 0
     TOLD_HTTP,  // a status from 400 to 599
     TOLD_KINDS
@@ -33,7 +34,8 @@ enum told_where { TOLD_IN_FILE, TOLD_IN_OUTPUT, TOLD_IN_LOAD };
 struct told {
     enum told_kind kind;
     unsigned status; // TOLD_HTTP
-    bool instead;    // the output is as ever, but for lines that tell, each in the place of another
+    // TOLD_STATE: all other lines are as ever or such, too, each in the place of another
+    bool instead;
 };
 struct told told_by(const char *line, size_t size, enum told_where where);
 
