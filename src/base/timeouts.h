@@ -8,7 +8,9 @@
 #include "base/clock.h"
 
 // Processes that are killed
-#define KILL_WAIT_NS           (10 * NS_PER_S)   // a process may be in the kernel, dumping core
+// A process may be in the kernel, dumping core. Whoever kills may have to wait long for its turn
+// among a thousand busy processes, each of which the scheduler takes for a session of its own.
+#define KILL_WAIT_NS           (30 * NS_PER_S)
 #define KILL_TREE_PAUSE_NS     (100 * NS_PER_US) // in a process namespace: every trial pays this
 #define KILL_PAUSE_NS          (200 * NS_PER_US) // without one: children of the dead come to us
 #define KILL_THOROUGH_ROUNDS   64                // then a look at all of /proc

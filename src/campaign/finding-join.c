@@ -226,9 +226,17 @@ static void blame_whoever_was_told(struct finding_member *member)
 static void join_same(struct finding_members *members)
 {
     const struct finding_member *items = members->items.items;
-    for (size_t i = 0; i < members->items.count; i++)
-        for (size_t j = i + 1; j < members->items.count; j++)
-            if (finding_member_is_same(members, &items[i], &items[j]))
+    size_t count = members->items.count;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++)
+            if (finding_member_is_one_decision(&items[i], &items[j]))
+                join(members, i, j);
+    // A crash never becomes a part of a decision by way of another one.
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++)
+            if (items[main_of(members, i)].verdict != VERDICT_DELIBERATE &&
+                items[main_of(members, j)].verdict != VERDICT_DELIBERATE &&
+                finding_member_is_same(members, &items[i], &items[j]))
                 join(members, i, j);
 }
 

@@ -109,9 +109,23 @@ static const char *what_of(const struct finding_member *member)
     return blank != NULL ? blank + 1 : "";
 }
 
-// It ends itself in one place. Where a message was seen, it was its decision; where not, too.
-static bool is_one_decision(const struct finding_member *a, const struct finding_member *b)
+// The frames above tell nothing about a bug of the C library's own: all of it is below the call.
+static bool is_of_libc(const struct finding_member *member)
 {
+    return member->library != NULL && frame_part_is_libc(frame_part(member->library));
+}
+
+static bool may_be_one(const struct finding_member *a, const struct finding_member *b)
+{
+    return a->proof != STORE_PROOF_IMPOSSIBLE && b->proof != STORE_PROOF_IMPOSSIBLE &&
+           !is_of_libc(a) && !is_of_libc(b);
+}
+
+// It ends itself in one place. Where a message was seen, it was its decision; where not, too.
+bool finding_member_is_one_decision(const struct finding_member *a, const struct finding_member *b)
+{
+    if (!may_be_one(a, b))
+        return false;
     bool decided = a->verdict == VERDICT_DELIBERATE || b->verdict == VERDICT_DELIBERATE;
     bool crashed = a->verdict == VERDICT_CRASH || b->verdict == VERDICT_CRASH;
     return decided && crashed && *what_of(a) != '\0' && strcmp(what_of(a), what_of(b)) == 0;
@@ -127,21 +141,10 @@ static bool is_one_output(const struct finding_members *members, const struct fi
            b->program != NULL && sibling_programs_are(&members->siblings, a->program, b->program);
 }
 
-// The frames above tell nothing about a bug of the C library's own: all of it is below the call.
-static bool is_of_libc(const struct finding_member *member)
-{
-    return member->library != NULL && frame_part_is_libc(frame_part(member->library));
-}
-
 bool finding_member_is_same(const struct finding_members *members, const struct finding_member *a,
                             const struct finding_member *b)
 {
-    if (a->proof == STORE_PROOF_IMPOSSIBLE || b->proof == STORE_PROOF_IMPOSSIBLE || is_of_libc(a) ||
-        is_of_libc(b))
-        return false;
-    if (is_one_decision(a, b))
-        return true;
-    if (a->verdict == VERDICT_DELIBERATE || b->verdict == VERDICT_DELIBERATE ||
+    if (!may_be_one(a, b) || a->verdict == VERDICT_DELIBERATE || b->verdict == VERDICT_DELIBERATE ||
         strstr(a->cause, " and then ") != NULL || strstr(b->cause, " and then ") != NULL)
         return false;
     return is_one_call(a, b) || is_one_crash(a, b) || is_one_pointer(a, b) ||

@@ -31,6 +31,8 @@ struct finding_members {
 };
 void finding_members_deinit(struct finding_members *members);
 
+// Whether one is a decision to end, and the other the same end, of which no message was seen.
+bool finding_member_is_one_decision(const struct finding_member *a, const struct finding_member *b);
 // Whether one change of the code would mend both.
 bool finding_member_is_same(const struct finding_members *members, const struct finding_member *a,
                             const struct finding_member *b);

@@ -36,6 +36,7 @@ struct observed_head {
 struct observed_workload {
     int shared;
     char *const *command;
+    uint64_t orders; // bytes of them in `shared`; what that says itself the target may have written
 };
 
 static struct error *write_at(int file, const void *bytes, size_t size, off_t at)
@@ -79,6 +80,7 @@ struct error *observed_workload_new(char *const *command, char *const *environme
     workload->shared = shared;
     shared = -1;
     workload->command = command;
+    workload->orders = orders.size;
     *ret_workload = workload;
     return NULL;
 }
@@ -171,14 +173,20 @@ struct error *observed_workload_take(const struct observed_workload *workload,
 {
     struct observed_head head;
     struct stat facts;
+    uint64_t behind = sizeof head + workload->orders;
     TRY(read_at(workload->shared, &head, sizeof head, 0));
+    bool ended = run->workload.end == SANDBOX_EXIT || run->workload.end == SANDBOX_SIGNAL;
+    if (head.done == 0 && ended && run->trouble == NULL) {
+        run->trouble = strdup("the behaviour of the workload could not be recorded");
+        return run->trouble != NULL ? NULL : error_no_memory();
+    }
     if (head.done == 0 || head.trace > TRACE_MOST_BYTES || fstat(workload->shared, &facts) < 0 ||
-        (uint64_t)facts.st_size < sizeof head + head.orders + head.trace)
+        (uint64_t)facts.st_size < behind || (uint64_t)facts.st_size - behind < head.trace)
         return NULL;
     _cleanup_free_ char *text = malloc(head.trace + 1);
     if (text == NULL)
         return error_no_memory();
-    TRY(read_at(workload->shared, text, head.trace, (off_t)(sizeof head + head.orders)));
+    TRY(read_at(workload->shared, text, head.trace, (off_t)behind));
     text[head.trace] = '\0';
     run->trace = TAKE(text);
     run->traced_ns = head.ns;

@@ -334,6 +334,10 @@ static struct error *prepare_observation(struct shot_run *shot_run)
     if (!shooting->definition->oracle.behaviour || shot_run->debugged ||
         shot_run->branches != NULL || shot_run->server != NULL)
         return NULL;
+    if (shot->use_command != NULL)
+        return error_new("behaviour cannot be compared with the injector '%s', which traces the "
+                         "command itself; leave out --behaviour (oracle.behaviour)",
+                         shooting->injector->name);
     return observed_workload_new(
         shot->command, shot->use_environment != NULL ? shot->use_environment : shot->environment,
         shooting->input, &shot_run->observed);

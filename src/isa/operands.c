@@ -77,8 +77,8 @@ static void add_memory(const struct zydis *library, const ZydisDecodedInstructio
                    .base = base,
                    .index = isa_general_number(library, operand->mem.index),
                    .scale = operand->mem.scale,
-                   .displacement =
-                       operand->mem.disp.value + (relative ? (int64_t)(address + head->length) : 0),
+                   .displacement = (int64_t)((uint64_t)operand->mem.disp.value +
+                                             (relative ? address + head->length : 0)),
                });
 }
 

@@ -105,7 +105,7 @@ pid_t process_numbers_shown(const struct process_numbers *numbers, pid_t pid)
 
 pid_t process_numbers_shown_group(const struct process_numbers *numbers, pid_t group)
 {
-    if (group < 0)
+    if (group < 0 && group != INT32_MIN)
         return -process_numbers_shown_group(numbers, -group);
     return group == numbers->group ? (pid_t)GROUP : process_numbers_shown(numbers, group);
 }

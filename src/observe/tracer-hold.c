@@ -80,9 +80,10 @@ bool tracer_wait(struct tracer_task *task, int how, int *ret_signal)
         pid_t got;
         if (ptrace(how, task->tid, NULL, NULL) < 0)
             return false;
-        do
-            got = waitpid(task->tid, &status, __WALL);
-        while (got < 0 && errno == EINTR);
+        // For all: the end of a process's first thread is told when the others have been heard of.
+        while ((got = waitpid(-1, &status, __WALL)) != task->tid && (got > 0 || errno == EINTR))
+            if (got > 0)
+                keep(task->tracer, got, status);
         if (got < 0)
             return false;
         bool stopped = WIFSTOPPED(status);

@@ -522,7 +522,8 @@ __attribute__((noreturn)) static void child(const struct tracer_options *options
     for (size_t i = 0; i < HANDLED; i++)
         sigaction(handled[i], &actions[i], NULL);
     if (options->repeatable) {
-        personality(ADDR_NO_RANDOMIZE); // where it is forbidden, addresses stay random
+        personality((unsigned long)personality(0xffffffff) |
+                    ADDR_NO_RANDOMIZE); // where it is forbidden, addresses stay random
         prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
     }
     if (options->stops == NULL || filter_install(filter))

@@ -142,26 +142,6 @@ static bool is_own_word(const struct observation *observation, const char *quote
     return named || !is_about_a_death(quoted, name);
 }
 
-// Whether the function that called abort() is one that the failed call was made in, directly or by
-// others: it learnt of the failure and decided. Then nothing need be said. An instruction that
-// stops a program may be a compiler's.
-static bool decided_who_failed(const struct observation *observation)
-{
-    const struct injection *injection =
-        observation->injections.count != 0 ? &observation->injections.items[0] : NULL;
-    const char *key = observation->crash_key;
-    struct frame_text ending, failed;
-    size_t outside = origin_first_outside(key);
-    if (injection == NULL || injection->stack == NULL || outside == 0 ||
-        !frame_text_at(key, outside, &ending))
-        return false;
-    const char *stack = injection->stack;
-    while (frame_text_next(&stack, &failed))
-        if (origin_same_function(&ending, &failed))
-            return true;
-    return false;
-}
-
 bool verdict_draft_is_deliberate(const struct verdict_draft *draft)
 {
     const struct observation *observation = &draft->run->observation;
@@ -170,7 +150,7 @@ bool verdict_draft_is_deliberate(const struct verdict_draft *draft)
     bool told = difference->err_more &&
                 (is_own_word(observation, difference->more) ||
                  has_line_like(err, last_words, sizeof last_words / sizeof *last_words));
-    return observation->crash_by_itself && observation->crash_key != NULL &&
+    return told && observation->crash_by_itself && observation->crash_key != NULL &&
            !has_line_like(err, damage_signs, sizeof damage_signs / sizeof *damage_signs) &&
-           was_decided(observation->crash_key) && (told || decided_who_failed(observation));
+           was_decided(observation->crash_key);
 }

@@ -104,7 +104,7 @@ static struct error *read_offset(struct reader *reader, const char *stops, int64
     if (!minus && !take(reader, '+'))
         return NULL;
     TRY(read_number(reader, read_piece(reader, stops), "a number of bytes", &number));
-    *ret_offset = minus ? -(int64_t)number : (int64_t)number;
+    *ret_offset = (int64_t)(minus ? 0 - number : number);
     return NULL;
 }
 

@@ -7,11 +7,13 @@
 #include "isa/operands.h"
 #include "wire/region.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_HEADERS   1000      // that the tracer reads
 #define PROGRAM_ITSELF "program" // as a symbol: link-time address 0
 
 void state_program_close(struct state_program *program)
@@ -28,11 +30,13 @@ static struct error *find_headers(struct state_program *program)
     Elf *elf = elf_object_handle(dwarf_module_object(program->module));
     const Elf64_Ehdr *header = elf64_getehdr(elf);
     const Elf64_Phdr *segments = elf64_getphdr(elf);
-    if (header == NULL || segments == NULL)
+    size_t count;
+    if (header == NULL || segments == NULL || elf_getphdrnum(elf, &count) != 0 ||
+        count > MOST_HEADERS)
         return error_new("%s is no program for 64-bit x86", program->path);
-    program->header_bytes = header->e_phnum * (uint32_t)sizeof *segments;
+    program->header_bytes = (uint32_t)(count * sizeof *segments);
     program->fingerprint = wire_fingerprint(segments, program->header_bytes);
-    for (size_t i = 0; i < header->e_phnum; i++)
+    for (size_t i = 0; i < count; i++)
         if (segments[i].p_type == PT_LOAD && segments[i].p_offset <= header->e_phoff &&
             header->e_phoff - segments[i].p_offset < segments[i].p_filesz) {
             program->headers = segments[i].p_vaddr + (header->e_phoff - segments[i].p_offset);
@@ -152,7 +156,7 @@ static struct error *find_data(const struct state_program *program, const struct
         if (!is_named(symbol, fault->symbol))
             continue;
         uint64_t size = symbol->end - symbol->start;
-        wire->offset = (int64_t)symbol->start + fault->offset;
+        wire->offset = (int64_t)(symbol->start + (uint64_t)fault->offset);
         if (wire->size == 0 && fault->offset >= 0 && (uint64_t)fault->offset < size)
             size -= (uint64_t)fault->offset;
         if (wire->size == 0 && size != 0)
@@ -161,7 +165,8 @@ static struct error *find_data(const struct state_program *program, const struct
     }
     for (size_t i = 0; i < program->symbols->code.count; i++)
         if (is_named(&program->symbols->code.items[i], fault->symbol)) {
-            wire->offset = (int64_t)program->symbols->code.items[i].start + fault->offset;
+            wire->offset =
+                (int64_t)(program->symbols->code.items[i].start + (uint64_t)fault->offset);
             return NULL;
         }
     if (strcmp(fault->symbol, PROGRAM_ITSELF) == 0) {
@@ -316,6 +321,15 @@ struct error *state_program_resolve(const struct state_program *program,
     return NULL;
 }
 
+// Whether the text of a fault may have the name: it can be read back.
+static bool is_readable(const struct elf_symbol *symbol, const char * not )
+{
+    for (size_t i = 0; i < symbol->name_size; i++)
+        if (isspace((unsigned char)symbol->name[i]) || strchr(not, symbol->name[i]) != NULL)
+            return false;
+    return symbol->name_size != 0 && !isdigit((unsigned char)symbol->name[0]);
+}
+
 struct error *state_program_name_place(const struct state_program *program, uint64_t address,
                                        struct state_fault *fault)
 {
@@ -328,8 +342,7 @@ struct error *state_program_name_place(const struct state_program *program, uint
     }
     fault->place = STATE_AT_ADDRESS;
     fault->address = address;
-    if (symbol == NULL || same != 0 || memchr(symbol->name, ':', symbol->name_size) != NULL ||
-        memchr(symbol->name, '+', symbol->name_size) != NULL)
+    if (symbol == NULL || same != 0 || !is_readable(symbol, ":+"))
         return NULL;
     fault->place = STATE_AT_FUNCTION;
     fault->address = address - symbol->start;
@@ -352,7 +365,7 @@ struct error *state_program_name_data(const struct state_program *program, uint6
         same += other->start != best->start && other->name_size == best->name_size &&
                 memcmp(other->name, best->name, best->name_size) == 0;
     }
-    if (best != NULL && (same != 0 || strpbrk(best->name, "+-:") != NULL))
+    if (best != NULL && (same != 0 || !is_readable(best, "+-:")))
         best = NULL;
     fault->base = WIRE_STATE_MODULE;
     fault->offset = (int64_t)(address - (best != NULL ? best->start : 0));

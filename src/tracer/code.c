@@ -4,6 +4,7 @@
 #include "tracer/code.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "elf/go-section.h"
 
@@ -249,13 +250,14 @@ static const struct wire_resolution *ask(struct wire_region *region, uint32_t in
         __atomic_add_fetch(&region->requests, 1, __ATOMIC_RELEASE);
         syscall(SYS_futex, &region->requests, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     }
+    uint64_t end_ns = clock_ns() + region->answer_timeout_ms * NS_PER_MS;
     const struct timespec pause = {.tv_sec = region->answer_timeout_ms / 1000,
                                    .tv_nsec = region->answer_timeout_ms % 1000 * 1000000L};
-    while (__atomic_load_n(&entry->state, __ATOMIC_ACQUIRE) == WIRE_MODULE_WANTED)
-        if (syscall(SYS_futex, &entry->state, FUTEX_WAIT, WIRE_MODULE_WANTED, &pause, NULL, 0) <
-                0 &&
-            errno == ETIMEDOUT)
+    while (__atomic_load_n(&entry->state, __ATOMIC_ACQUIRE) == WIRE_MODULE_WANTED) {
+        if (clock_ns() >= end_ns)
             return NULL;
+        syscall(SYS_futex, &entry->state, FUTEX_WAIT, WIRE_MODULE_WANTED, &pause, NULL, 0);
+    }
     return __atomic_load_n(&entry->state, __ATOMIC_ACQUIRE) == WIRE_MODULE_RESOLVED
                ? (const struct wire_resolution *)((char *)region + entry->resolution)
                : NULL;
@@ -266,8 +268,18 @@ static void resolve(struct code_files *files, struct code_file *code)
     code->resolved = true;
     const struct wire_resolution *answer =
         code->index != WIRE_FRAME_UNKNOWN ? ask(files->region, code->index) : NULL;
+    if (answer == NULL)
+        return;
+    // The target may have written over it.
+    uint64_t at = (uint64_t)((uintptr_t)answer - (uintptr_t)files->region);
+    if (at % 8 != 0 || files->region_size < sizeof *answer ||
+        at > files->region_size - sizeof *answer)
+        return;
+    uint32_t count = answer->range_count;
     const struct wire_range *ranges = (const struct wire_range *)(answer + 1);
-    for (uint32_t i = 0; answer != NULL && i < answer->range_count; i++) {
+    if (count > (files->region_size - at - sizeof *answer) / sizeof *ranges)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
         struct code_range *added = ARRAY_ADD(&code->ranges);
         if (added == NULL)
             return;

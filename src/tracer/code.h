@@ -48,6 +48,7 @@ const struct code_mapping *address_space_find(struct address_space *space,
 
 struct code_files {
     struct wire_region *region;
+    size_t region_size; // bytes that are mapped
     ARRAY(struct code_file *) items;
 };
 void code_files_release(struct code_files *files);

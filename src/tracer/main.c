@@ -34,6 +34,7 @@ static struct error *map_region(const char *path, struct trial_state *state)
     if (map == MAP_FAILED)
         return error_from_errno(errno, "cannot map the region %s", path);
     struct wire_region *region = state->region = map;
+    state->region_size = size;
     if (region->magic != WIRE_REGION_MAGIC || region->version != WIRE_VERSION ||
         region->plan >= size)
         return error_new("%s is no region of this version", path);

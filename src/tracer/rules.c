@@ -65,6 +65,7 @@ struct error *rules_prepare(struct trial_state *state)
         state->stops == NULL)
         return error_no_memory();
     state->files.region = state->region;
+    state->files.region_size = state->region_size;
     if (state->region->options & WIRE_RECORD_CALLS && state->region->calls != 0)
         TRY(recorder_new(state->region, &state->recorder));
     for (uint32_t i = 0; i < state->plan->patterns.count; i++) {
@@ -303,12 +304,15 @@ static struct error *begin(void *data, struct tracer_task *task, const struct tr
     thread->performs = false;
     for (size_t i = 0; i < list->rules.count; i++)
         __atomic_fetch_add(&state->states[list->rules.items[i]].reached, 1, __ATOMIC_RELAXED);
+    bool recorded = false; // several rules may watch one call
     for (size_t i = 0; i < list->rules.count; i++) {
         const struct wire_rule *rule = &state->rules[list->rules.items[i]];
         evaluation.rule = list->rules.items[i];
         struct wire_rule_state *counts = &state->states[evaluation.rule];
         if (rule->actions == 0 && state->recorder != NULL) {
-            TRY(recorder_add(state->recorder, &evaluation, maker));
+            if (!recorded)
+                TRY(recorder_add(state->recorder, &evaluation, maker));
+            recorded = true;
             continue;
         }
         if (!gates_open(rule, counts, evaluation.occurrence) ||

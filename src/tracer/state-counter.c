@@ -55,6 +55,11 @@ bool state_place_counter(struct state_trial *trial, struct tracer_task *task,
 {
     const struct wire_state_counter *counter = &trial->file->fault.counter;
     unsigned char code[WIRE_STATE_STUB], jump[JUMP_SIZE] = {0xe9};
+    for (uint32_t i = 0; i < counter->fixup_count; i++)
+        if (counter->fixups[i].at > sizeof code - sizeof(uint32_t))
+            return false;
+    if (counter->count_at > sizeof code - sizeof(uint32_t))
+        return false;
     uint64_t start = process->bias + counter->start, near = start & ~(uint64_t)(PAGE - 1), stub = 0;
     for (unsigned i = 1; stub == 0 && i <= TRIES && near > (uint64_t)(i + 1) * STEP; i++)
         stub = map_at(task, near - (uint64_t)i * STEP);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -130,7 +131,10 @@ static bool is_overwritten(const struct state_trial *trial, const struct tracer_
 void state_watch_hit(struct state_trial *trial, struct tracer_task *task)
 {
     size_t offset = offsetof(struct user, u_debugreg) + DEBUG_STATUS * sizeof(uint64_t);
+    errno = 0;
     uint64_t status = (uint64_t)ptrace(PTRACE_PEEKUSER, task->tid, (void *)offset, NULL);
+    if (errno != 0)
+        return;
     set_debug(task, DEBUG_STATUS, 0);
     if (!trial->watching) {
         release_task(task);
@@ -174,8 +178,9 @@ void state_watch_call(struct state_trial *trial, struct tracer_task *task)
         return;
     uint64_t start = call.entry.args[1], size = call.entry.args[2];
     for (unsigned i = 0; i < trial->unit_count; i++)
-        if (trial->units[i].address + trial->units[i].size > start &&
-            trial->units[i].address - start < size) {
+        if (start >= trial->units[i].address
+                ? size != 0 && start - trial->units[i].address < trial->units[i].size
+                : trial->units[i].address - start < size) {
             conclude(trial, task, WIRE_STATE_ACTIVATED, true);
             return;
         }

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -265,6 +266,7 @@ static bool step(struct tracer_task *task, int *ret_signal)
 {
     siginfo_t kept;
     int waiting = 0, signal;
+    uint64_t more = 0; // signals, a bit each
     for (;;) {
         if (!tracer_wait(task, PTRACE_SINGLESTEP, &signal))
             return false;
@@ -272,9 +274,16 @@ static bool step(struct tracer_task *task, int *ret_signal)
             break;
         if (waiting == 0 && ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &kept) == 0)
             waiting = signal;
+        else
+            more |= 1ull << (signal - 1);
     }
+    if (signal != SIGTRAP && waiting != 0)
+        more |= 1ull << (waiting - 1);
+    for (int i = 1; i <= 64; i++)
+        if ((more >> (i - 1) & 1) != 0)
+            syscall(SYS_tgkill, task->pid, task->tid, i);
     if (signal != SIGTRAP) {
-        *ret_signal = signal; // another one that waits is lost; the process is about to die
+        *ret_signal = signal;
         return true;
     }
     if (waiting != 0)
@@ -418,6 +427,8 @@ static void fire_always(struct state_trial *trial, struct tracer_task *task,
         return;
     }
     step_over(trial, task, stop, ret_signal);
+    if (fault->memory && trial->watching)
+        state_watch_hit(trial, task); // the step's own stop hides that of the debug registers
     if (!changed || fault->memory)
         return;
     if (fault->read == WIRE_STATE_READ_ALWAYS)

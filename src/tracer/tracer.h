@@ -22,6 +22,7 @@ enum maker { MAKER_PROGRAM, MAKER_GO_RUNTIME, MAKERS };
 
 struct trial_state {
     struct wire_region *region; // shared with the runtime, if that is in the command
+    size_t region_size;         // bytes that are mapped
     const struct wire_plan *plan;
     const struct wire_rule *rules;
     const struct wire_instruction *code;

@@ -72,7 +72,8 @@ static bool has_failed(const struct campaign_end *end, const struct campaign_fai
 {
     for (int i = 0; i < VERDICTS; i++)
         if (fail_on->verdicts[i] &&
-            (findings->shown[i] != 0 || (findings->hidden[i] == 0 && end->verdicts[i] != 0)))
+            (findings->shown[i] != 0 ||
+             (findings->hidden[i] == 0 && findings->joined[i] == 0 && end->verdicts[i] != 0)))
             return true;
     for (int i = 0; i < SEVERITIES; i++)
         if (fail_on->severities[i] && findings->severities[i] != 0)

@@ -140,7 +140,7 @@ static struct error *put_verdict(const struct test_settings *settings,
         TRY(buffer_printf(&text, "; report: "));
         TRY(text_put(&text, page, SIZE_MAX, 0));
     } else if (all != 0) {
-        TRY(buffer_printf(&text, "; 'ordeal show F1' shows the finding F1"));
+        TRY(buffer_printf(&text, "; 'ordeal show FN' shows finding FN"));
     }
     TRY(buffer_append(&text, "\n", 1));
     return output_print(&text);

@@ -13,7 +13,8 @@ static struct error *put_line(const struct mutate_candidate *candidate, struct b
 {
     _cleanup_(buffer_deinit) struct buffer source = {0};
     struct error *error = buffer_read_regular(candidate->file, SIZE_MAX, &source);
-    const char *at = error == NULL ? source.data : NULL, *end = at + source.size;
+    const char *at = error == NULL ? source.data : NULL,
+               *end = at != NULL ? at + source.size : NULL;
     error_free(error);
     for (unsigned line = 1; at != NULL && line < candidate->line; line++) {
         at = memchr(at, '\n', (size_t)(end - at));

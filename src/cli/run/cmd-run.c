@@ -246,6 +246,8 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     bool fired = true;
     if (error == NULL && settings->strict)
         error = all_fired(&trial, &fired);
+    if (settings->strict && fault.spec != NULL)
+        fired &= fault.result.injected != 0;
     if (!fired)
         *ret_status = EXIT_NOT_FIRED;
     trial_deinit(&trial);

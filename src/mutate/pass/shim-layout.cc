@@ -110,6 +110,10 @@ class LayoutGate : public OptPassGate
   public:
     void add(Function &function)
     {
+        if (module != function.getParent()) {
+            current.clear(); // another module begins
+            placed = false;
+        }
         module = function.getParent();
         functions[describe(function.getName())] = function.hasFnAttribute(TWIN_ATTRIBUTE);
     }

@@ -90,7 +90,10 @@ struct error *built_in_content(struct built_in *mutants, size_t number, struct b
     _cleanup_free_ bool *enabled = calloc(image->candidates.count + 1, sizeof *enabled);
     if (enabled == NULL)
         return error_no_memory();
-    enabled[mutate_ir_candidate(mutants->set, number)] = true;
+    size_t candidate = mutate_ir_candidate(mutants->set, number);
+    if (candidate >= image->candidates.count)
+        return error_new("%s has changed since it was looked at", image->path);
+    enabled[candidate] = true;
     TRY(image_enable(image, enabled, &patches));
     struct error *error = buffer_append(ret_content, image->bytes.data, image->bytes.size);
     image_undo(image, &patches); // so that the next one finds the image without faults

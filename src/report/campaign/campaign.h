@@ -33,10 +33,11 @@ enum report_hidden {
     REPORT_UNREPEATED, // another result or a timeout, which no other run of the trial shows
 };
 enum report_hidden report_hides(enum report_proof shown, const struct store_finding *row);
-// How many findings are shown and how many are not. Findings that another one stands for do not
-// count.
+// How many findings are shown and how many are not. Findings that another one stands for are
+// neither.
 struct report_shown {
     uint64_t shown[VERDICTS], hidden[VERDICTS];
+    uint64_t joined[VERDICTS];       // those that another one stands for
     uint64_t severities[SEVERITIES]; // of those that are shown
     uint64_t carried;                // of those that are shown: found by an earlier campaign
 };

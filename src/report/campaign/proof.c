@@ -72,8 +72,12 @@ static struct error *count_finding(void *data, const struct store_finding *row)
 {
     const struct counting *counting = data;
     bool hidden = report_hides(counting->proof, row) != REPORT_SHOWN;
-    if (row->verdict >= VERDICTS || row->part_of != 0)
+    if (row->verdict >= VERDICTS)
         return NULL;
+    if (row->part_of != 0) {
+        counting->counts->joined[row->verdict]++;
+        return NULL;
+    }
     (hidden ? counting->counts->hidden : counting->counts->shown)[row->verdict]++;
     if (!hidden && row->severity < SEVERITIES)
         counting->counts->severities[row->severity]++;

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "report/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,6 +41,15 @@ static void close_symbolizer(struct dwarf_symbolizer **symbolizer)
     dwarf_symbolizer_free(*symbolizer);
 }
 
+// Names are the target's: nothing of them may reach the terminal raw.
+static struct error *put_word(struct buffer *text, const char *before, const char *word,
+                              const char *after)
+{
+    TRY(buffer_printf(text, "%s", before));
+    TRY(text_put(text, word, SIZE_MAX, 0));
+    return buffer_printf(text, "%s", after);
+}
+
 static struct error *put_place(const struct report_state *state, uint64_t address,
                                struct buffer *text)
 {
@@ -48,17 +58,18 @@ static struct error *put_place(const struct report_state *state, uint64_t addres
     struct dwarf_position position = dwarf_symbolizer_find(symbolizer, state->program, address);
     TRY(buffer_printf(text, "0x%" PRIx64, address));
     if (position.symbol != NULL)
-        TRY(buffer_printf(text, " in %s", position.symbol));
-    if (position.file != NULL)
-        TRY(buffer_printf(text, " at %s:%u", position.file, position.line));
-    return NULL;
+        TRY(put_word(text, " in ", position.symbol, ""));
+    if (position.file == NULL)
+        return NULL;
+    TRY(put_word(text, " at ", position.file, ""));
+    return buffer_printf(text, ":%u", position.line);
 }
 
 static struct error *put_not_injected(const struct report_state *state, struct buffer *text)
 {
     const struct wire_state_result *result = state->result;
     if (result->programs == 0)
-        return buffer_printf(text, "not injected: no process ran %s\n", state->program);
+        return put_word(text, "not injected: no process ran ", state->program, "\n");
     switch (result->problem) {
     case WIRE_STATE_NO_REGISTER:
         return buffer_printf(text, "not injected: this processor does not have the register, or "
@@ -107,11 +118,11 @@ struct error *report_state_text(const struct report_state *state, struct buffer 
     TRY(buffer_printf(text, "\n  fault: %s\n    ", state->fault));
     if (result->injected == 0)
         return put_not_injected(state, text);
-    TRY(buffer_printf(text, "injected %" PRIu64 " %s after %.6f s, in %s (process %u, thread %u), ",
-                      result->injected, result->injected == 1 ? "time" : "times",
-                      clock_seconds(result->injected_ns - state->start_ns), result->program,
-                      result->pid, result->tid));
-    TRY(buffer_printf(text, "before "));
+    TRY(buffer_printf(text, "injected %" PRIu64 " %s after %.6f s, in ", result->injected,
+                      result->injected == 1 ? "time" : "times",
+                      clock_seconds(result->injected_ns - state->start_ns)));
+    TRY(text_put(text, result->program, strnlen(result->program, sizeof result->program), 0));
+    TRY(buffer_printf(text, " (process %u, thread %u), before ", result->pid, result->tid));
     TRY(put_place(state, state->plan->stop, text));
     TRY(buffer_printf(text, "\n    %s became %s\n    ",
                       put_hex(result->before, state->plan->size, before),
