@@ -259,7 +259,8 @@ struct injector {
     _must_check_ struct error *(*describe)(void *self, const char *fault,
                                            const struct injection *injection, struct buffer *text);
     // A complete shell command line that repeats a shot outside any campaign, in the same sandbox
-    // if it can have one. It ends the run after `timeout_ns`; 0: never. May be NULL.
+    // if it can have one. It ends the run after `timeout_ns`; 0: never. *ret_command stays NULL if
+    // there is none. May be NULL.
     _must_check_ struct error *(*reproduce)(void *self, const char *spec, uint64_t seed,
                                             uint64_t timeout_ns, char **ret_command);
 

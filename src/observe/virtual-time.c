@@ -20,13 +20,13 @@ static size_t word_size(const struct tracer_call *call)
     return call->i386 && strstr(call->call->name, "64") == NULL ? 4 : 8;
 }
 
-static void write_words(const struct tracer_task *task, size_t size, uint64_t address,
+static bool write_words(const struct tracer_task *task, size_t size, uint64_t address,
                         const int64_t *words, size_t count)
 {
     unsigned char bytes[USAGE_WORDS * 8];
     for (size_t i = 0; i < count; i++)
         memcpy(bytes + i * size, &words[i], size);
-    tracer_write(task, address, bytes, count * size);
+    return tracer_write(task, address, bytes, count * size);
 }
 
 static bool read_words(const struct tracer_task *task, size_t size, uint64_t address,
@@ -158,8 +158,8 @@ static void answer_time(const struct tracer_task *task, struct virtual_task *sta
         words[0] = (int64_t)((timeval ? VIRTUAL_START_S : start_s((int)arguments[0])) +
                              now_ns / SECOND_NS);
         words[1] = (int64_t)(now_ns % SECOND_NS / (timeval ? 1000 : 1));
-        if (arguments[!timeval] != 0)
-            write_words(task, size, arguments[!timeval], words, 2);
+        if (arguments[!timeval] != 0 && !write_words(task, size, arguments[!timeval], words, 2))
+            order->result = -EFAULT;
     } else if (facts->kind == VIRTUAL_SECONDS) {
         words[0] = order->result = (int64_t)(VIRTUAL_START_S + now_ns / SECOND_NS);
         if (arguments[0] != 0)

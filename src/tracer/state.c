@@ -307,8 +307,10 @@ static void step_over(const struct state_trial *trial, struct tracer_task *task,
 {
     const unsigned char breakpoint = BREAKPOINT;
     tracer_hold(task);
-    if (state_write(task, stop, &trial->stop_byte, 1) && step(task, ret_signal))
+    if (state_write(task, stop, &trial->stop_byte, 1)) {
+        step(task, ret_signal);
         state_write(task, stop, &breakpoint, 1);
+    }
     tracer_release(task);
 }
 

@@ -272,8 +272,11 @@ static struct error *add_crash(const struct upsets *self, const struct wire_stat
     _cleanup_(buffer_deinit) struct buffer text = {0}, stack = {0}, key = {0};
     if (result->crash_signal == 0 || observation->crash != NULL || name == NULL)
         return NULL;
-    TRY(buffer_printf(&text, "SIG%s at 0x%llx in %s", name,
-                      (unsigned long long)result->crash_address, result->program));
+    bool has_address = result->crash_signal == SIGSEGV || result->crash_signal == SIGBUS;
+    TRY(buffer_printf(&text, "SIG%s", name));
+    if (has_address)
+        TRY(buffer_printf(&text, " at 0x%llx", (unsigned long long)result->crash_address));
+    TRY(buffer_printf(&text, " in %s", result->program));
     observation->crash_signal = (int)result->crash_signal;
     observation->crash = TAKE(text.data);
     if (!result->crash_in_program)
@@ -331,6 +334,8 @@ static struct error *reproduce(void *data, const char *spec, uint64_t seed, uint
     const struct upsets *self = data;
     _cleanup_(buffer_deinit) struct buffer text = {0};
     (void)seed;
+    if (parameters_value(self->setup.parameters, "program", NULL) != NULL)
+        return NULL; // `ordeal run` looks for the place in the command's own program
     TRY(reproduce_put_place(&text, &self->setup));
     TRY(buffer_printf(&text, "ordeal run "));
     if (timeout_ns != 0)
