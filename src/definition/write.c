@@ -132,7 +132,7 @@ static struct error *put_value(struct buffer *text, const struct definition *def
     switch (field->kind) {
     case SCHEMA_TEXT:
     case SCHEMA_PATH:
-        return put_text(text, *(char *const *)at);
+        return put_text(text, *(char *const *)at != NULL ? *(char *const *)at : "");
     case SCHEMA_COMMAND:
     case SCHEMA_ENVIRONMENT:
     case SCHEMA_PATTERNS:
@@ -174,7 +174,8 @@ static bool is_absent(const struct definition *definition, const struct schema_f
     case SCHEMA_TEXT:
     case SCHEMA_PATH:
     case SCHEMA_INJECTOR:
-        return *(char *const *)at == NULL;
+        // Without the key, the directory would be the current one.
+        return *(char *const *)at == NULL && strcmp(field->key, "directory") != 0;
     case SCHEMA_SAMPLE:
         return definition->selection.sample == 0;
     default:

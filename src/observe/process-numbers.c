@@ -153,16 +153,16 @@ const char *process_numbers_name(const struct process_numbers *numbers, pid_t nu
     return known != NULL ? known->name : NULL;
 }
 
-void process_numbers_end(struct process_numbers *numbers, pid_t pid, uint64_t now_ns)
+void process_numbers_end(struct process_numbers *numbers, pid_t pid, uint64_t waited_ns)
 {
     uint32_t index =
         is_known(numbers, pid) ? map_find(&numbers->numbers, numbers->by_pid[pid]) : MAP_NONE;
     if (index != MAP_NONE)
-        numbers->list.items[index].ended_ns = now_ns;
+        numbers->list.items[index].waited_ns = waited_ns;
 }
 
-uint64_t process_numbers_ended_ns(const struct process_numbers *numbers, pid_t pid)
+uint64_t process_numbers_waited_ns(const struct process_numbers *numbers, pid_t pid)
 {
     const struct process_number *known = find(numbers, process_numbers_shown(numbers, pid));
-    return known != NULL ? known->ended_ns : 0;
+    return known != NULL ? known->waited_ns : 0;
 }

@@ -26,7 +26,7 @@ struct process_numbers {
         uint32_t number;
         pid_t pid;
         const char *name;
-        uint64_t ended_ns; // what its clock showed when it ended; 0: it lives
+        uint64_t waited_ns; // how long it had waited when it ended; 0: it lives
     })
     list;
 };
@@ -49,9 +49,9 @@ pid_t process_numbers_shown_session(const struct process_numbers *numbers, pid_t
 // For getppid(): whoever is not related is the starter or, for orphans, number 1.
 pid_t process_numbers_shown_parent(const struct process_numbers *numbers, pid_t parent);
 
-// For whoever waits for a process: what its clock showed when it ended.
-void process_numbers_end(struct process_numbers *numbers, pid_t pid, uint64_t now_ns);
-uint64_t process_numbers_ended_ns(const struct process_numbers *numbers, pid_t pid);
+// For whoever learns that a process has ended: how long that one had waited.
+void process_numbers_end(struct process_numbers *numbers, pid_t pid, uint64_t waited_ns);
+uint64_t process_numbers_waited_ns(const struct process_numbers *numbers, pid_t pid);
 
 // The name of the task with this virtual number, or NULL.
 const char *process_numbers_name(const struct process_numbers *numbers, pid_t number);

@@ -264,7 +264,7 @@ static void ended(void *data, struct tracer_task *task, int status)
     if (error == NULL && line.size != 0)
         error = add_line(recorder, recording->process, &line);
     error_free(error);
-    process_numbers_end(&recorder->numbers, task->tid, recording->virtual.now_ns);
+    process_numbers_end(&recorder->numbers, task->tid, recording->virtual.waited_ns);
     call_start_deinit(&recording->start);
     code_owners_deinit(&recording->owners);
     free(recording);

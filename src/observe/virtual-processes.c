@@ -292,16 +292,15 @@ static void clear_usage(const struct tracer_task *task, const struct tracer_call
                  USAGE_WORDS * (call->i386 ? 4 : 8));
 }
 
-// Whoever has waited for a process has waited as long as that one did. Whoever only looks whether
-// one has ended sees that sooner or later, so that must not change the clock.
-static void catch_up(const struct process_numbers *numbers, struct virtual_task *state,
-                     const struct tracer_call *call, unsigned options, pid_t child)
+// Whoever learns of the end of a process has waited as long as that one did. What else its clock
+// showed does not count: a shell learns of it now by a call that waits, now by one that only looks.
+static void catch_up(const struct process_numbers *numbers, struct virtual_task *state, pid_t child)
 {
-    uint64_t ended_ns = process_numbers_ended_ns(numbers, child);
-    if ((call->arguments[options] & WNOHANG) != 0)
+    uint64_t waited_ns = process_numbers_waited_ns(numbers, child);
+    if (state->waited_ns >= waited_ns)
         return;
-    if (state->now_ns < ended_ns)
-        state->now_ns = ended_ns;
+    state->now_ns += waited_ns - state->waited_ns;
+    state->waited_ns = waited_ns;
 }
 
 static void end_wait_info(const struct process_numbers *numbers, const struct tracer_task *task,
@@ -311,7 +310,7 @@ static void end_wait_info(const struct process_numbers *numbers, const struct tr
     uint64_t number = call->arguments[2] + (call->i386 ? 12 : 16);
     if (call->arguments[2] == 0 || tracer_read(task, number, &child, sizeof child) != sizeof child)
         return;
-    catch_up(numbers, state, call, 3, child);
+    catch_up(numbers, state, child);
     show_signal_info(numbers, task, call, call->arguments[2]);
 }
 
@@ -329,7 +328,7 @@ void virtual_processes_end(struct process_numbers *numbers, const struct tracer_
         break;
     case VIRTUAL_RESULT:
         if (facts->letters[0] == 'k')
-            catch_up(numbers, state, call, 2, result);
+            catch_up(numbers, state, result);
         show_result(process_numbers_shown(numbers, result), call, order);
         break;
     case VIRTUAL_GROUP_RESULT:

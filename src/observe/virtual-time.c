@@ -241,6 +241,7 @@ void virtual_time_end(const struct tracer_task *task, struct virtual_task *state
         call->result == 0 ? facts->kind != VIRTUAL_DEADLINE : call->result == -ETIMEDOUT;
     if (timed_out) {
         state->now_ns += state->wait_ns;
+        state->waited_ns += state->wait_ns;
         if (facts->kind == VIRTUAL_TIMEOUT && strcmp(call->call->name, "epoll_pwait2") != 0)
             write_words(task, word_size(call), call->arguments[facts->argument], none, 2);
     }

@@ -86,6 +86,7 @@ void virtual_task_start(struct virtual_task *maker, struct virtual_task *ret_tas
     if (maker == NULL)
         return;
     ret_task->now_ns = maker->now_ns;
+    ret_task->waited_ns = maker->waited_ns;
     ret_task->random = mix(maker->random ^ mix(++maker->children));
 }
 

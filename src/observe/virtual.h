@@ -63,8 +63,9 @@ const struct virtual_call *virtual_call_of(const struct linux_call *call);
 
 // Of a task.
 struct virtual_task {
-    uint64_t now_ns; // since the start
-    uint64_t random; // state of the stream
+    uint64_t now_ns;    // since the start
+    uint64_t waited_ns; // of that: in waits that timed out, its makers' included
+    uint64_t random;    // state of the stream
     unsigned children;
     uint64_t wait_ns;  // that the call is to take; 0: it is no wait
     bool random_file;  // the call reads random numbers

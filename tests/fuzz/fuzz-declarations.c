@@ -3,6 +3,8 @@
 #include "base/cleanup.h"
 #include "profile/declarations.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     _cleanup_(declarations_deinit) struct declarations declarations = {0};
