@@ -108,7 +108,8 @@ static void threads_and_signals_lose_nothing(void **state)
     compile(
         "#include <pthread.h>\n#include <signal.h>\n#include <sys/time.h>\n#include <unistd.h>\n"
         "static void one(void) { getppid(); }\n"
-        "static volatile long more; static void tick(int n) { (void)n; one(); more++; }\n"
+        "static volatile long more; static void tick(int n) { (void)n; one(); "
+        "__sync_fetch_and_add(&more, 1); }\n"
         "static void *run(void *x) { for (int i = 0; i < 50000; i++) one(); return x; }\n"
         "int main(void) { pthread_t t[8]; signal(SIGALRM, tick);\n"
         "  struct itimerval every = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};\n"
