@@ -167,7 +167,15 @@ static struct error *end_overdue(struct running_step *running)
     running->result->ended = running->progress.command_gone ? running->progress.status : -1;
     if (running->progress.command_gone && WIFSIGNALED(running->progress.status))
         running->result->died = WTERMSIG(running->progress.status);
-    return sandbox->backend->kill_step(sandbox, &running->progress);
+    bool known = running->progress.command_gone;
+    TRY(sandbox->backend->kill_step(sandbox, &running->progress));
+    // It may have ended before we stopped it, and the news was on its way. Only then is its end
+    // another than by the signal that we sent.
+    int status = running->progress.status;
+    bool by_us = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    if (!known && running->progress.command_gone && !by_us)
+        running->result->ended = status;
+    return NULL;
 }
 
 static struct capture *captures_of(const struct running_step *running)
