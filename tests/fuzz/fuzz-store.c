@@ -129,9 +129,14 @@ static void add_rows(struct store *store)
     must(store_add_campaign(store, &row));
     struct store_reference first = {.campaign = row.id, .number = 1, .outcome = STORE_OUTCOME_EXIT};
     must(store_add_reference(store, &first));
-    must(store_add_artifact(
-        store, first.id,
-        &(struct store_artifact){"<stdout>", ARTIFACT_FILE, 0644, 3, 7, "abc", 3}));
+    must(store_add_artifact(store, first.id,
+                            &(struct store_artifact){.path = "<stdout>",
+                                                     .kind = ARTIFACT_FILE,
+                                                     .mode = 0644,
+                                                     .size = 3,
+                                                     .hash = 7,
+                                                     .content = "abc",
+                                                     .content_size = 3}));
     struct store_remark untested = {
         .campaign = row.id, .kind = REMARK_UNTESTED, .about = "f", .text = "why"};
     must(store_add_remark(store, &untested));
