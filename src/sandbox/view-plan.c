@@ -189,6 +189,34 @@ static struct error *add_entry(struct planning *planning, const char *path)
     return NULL;
 }
 
+// Whether a path is shown read-only as it should be, and all that is mounted below it.
+static bool already_bound(const struct view *view, const char *path)
+{
+    for (size_t i = 0; i < view->parts.count; i++) {
+        const struct view_part *part = &view->parts.items[i];
+        if (part->kind == VIEW_BIND && !part->refused && path_below(path, part->path))
+            return true;
+    }
+    return false;
+}
+
+// Adds the file systems that are mounted below `path`, over a part that shows it as a whole.
+static struct error *add_mounts(struct planning *planning, const char *path)
+{
+    for (size_t i = 0; i < planning->mounts.entries.count; i++) {
+        const struct mount_entry *entry = &planning->mounts.entries.items[i];
+        struct stat status;
+        _cleanup_(buffer_deinit) struct buffer full = {0};
+        if (!path_below(entry->path, path) || strcmp(entry->path, path) == 0 ||
+            is_special(entry->path) || already_bound(planning->view, entry->path))
+            continue;
+        TRY(outside(entry->path, &full));
+        if (stat(full.data, &status) == 0)
+            TRY(add_whole(planning, entry->path, &status, entry));
+    }
+    return NULL;
+}
+
 // Adds a directory with mounts below, entry by entry.
 static struct error *add_pieces(struct planning *planning, const char *path,
                                 const struct stat *status)
@@ -204,6 +232,8 @@ static struct error *add_pieces(struct planning *planning, const char *path,
                       path, count < 0 ? strerror(errno) : "too many entries in it");
         if (error == NULL)
             error = add_refused(planning, path, status, true);
+        if (error == NULL)
+            error = add_mounts(planning, path);
     } else {
         struct view_part *part = NULL;
         error = add_part(planning->view, VIEW_DIRECTORY, path, status, &part);
@@ -234,31 +264,6 @@ static struct error *add_tree(struct planning *planning, const char *path)
     if (mounts_below(&planning->mounts, path))
         return add_pieces(planning, path, &status);
     return add_whole(planning, path, &status, mounts_at(&planning->mounts, path));
-}
-
-static bool already_bound(const struct view *view, const char *path)
-{
-    for (size_t i = 0; i < view->parts.count; i++)
-        if (view->parts.items[i].kind == VIEW_BIND && path_below(path, view->parts.items[i].path))
-            return true;
-    return false;
-}
-
-// Adds the other file systems, over an overlay of the root.
-static struct error *add_mounts(struct planning *planning)
-{
-    for (size_t i = 0; i < planning->mounts.entries.count; i++) {
-        const struct mount_entry *entry = &planning->mounts.entries.items[i];
-        struct stat status;
-        _cleanup_(buffer_deinit) struct buffer full = {0};
-        if (entry->path[0] == '\0' || is_special(entry->path) ||
-            already_bound(planning->view, entry->path))
-            continue;
-        TRY(outside(entry->path, &full));
-        if (stat(full.data, &status) == 0)
-            TRY(add_whole(planning, entry->path, &status, entry));
-    }
-    return NULL;
 }
 
 static struct error *add_shared_memory(struct planning *planning)
@@ -393,7 +398,7 @@ static struct error *plan(struct planning *planning, const char *directory)
     bool works = false;
     if (!planning->view->own_users)
         TRY(add_overlay(planning, "", &status, root == NULL ? 0 : root->flags, &works));
-    TRY(works ? add_mounts(planning) : add_pieces(planning, "", &status));
+    TRY(works ? add_mounts(planning, "") : add_pieces(planning, "", &status));
     struct view *view = planning->view;
     view->lacks_directory = lacks(planning, directory);
     if (view->layers.count == 0)

@@ -65,7 +65,8 @@ int view_mount_overlay(const struct view *view, const struct view_part *part, co
 // Whether this part is shown in this run.
 static bool is_shown(const struct view_part *part, const struct view_request *request)
 {
-    if (part->kind != VIEW_LINK && path_below(part->path, "/tmp"))
+    bool is_tmp = strcmp(part->path, "/tmp") == 0;
+    if (path_below(part->path, "/tmp") && !(is_tmp && part->kind == VIEW_LINK))
         return request->show_tmp;
     if (path_below(part->path, "/dev/shm"))
         return false; // build_devices() shows it
@@ -114,7 +115,7 @@ static struct error *make_place(const struct view_part *part)
     if (part->kind == VIEW_LINK || part->kind == VIEW_DIRECTORY || part->path[0] == '\0')
         return NULL;
     int result = S_ISDIR(part->mode) ? mkdir(place, 0755) : mknod(place, S_IFREG | 0444, 0);
-    return result < 0 ? mount_error(part->path) : NULL;
+    return result < 0 && errno != EEXIST ? mount_error(part->path) : NULL;
 }
 
 // Whether a part that could not be built has been removed outside since it was planned, such as a
