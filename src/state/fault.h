@@ -2,6 +2,7 @@
 // A fault in a register or in memory as a text that says all:
 //   register rax flip 3 at save.c:22 when count == 2
 //   memory total+4:4 zero at main+0x10 permanent
+//   register rdx set at libc.so.6:write
 // The text is read here and written back the same way; what it means in a program, plan.h says.
 #ifndef ORDEAL_STATE_FAULT_H
 #define ORDEAL_STATE_FAULT_H
@@ -54,6 +55,7 @@ struct state_fault {
     unsigned char value[WIRE_STATE_BYTES];
     // When.
     uint8_t place; // enum state_place
+    char *library; // that the place is in, as the user wrote it; NULL: the program
     char *name;    // of the file or function
     unsigned line;
     uint64_t address; // or the offset from the function's start

@@ -82,6 +82,9 @@ struct error *state_fault_format_change(const struct state_fault *fault, struct 
 
 struct error *state_fault_format_place(const struct state_fault *fault, struct buffer *text)
 {
+    if (fault->library != NULL)
+        TRY(buffer_printf(text, "%s%s", fault->library,
+                          fault->place == STATE_AT_ADDRESS ? "+" : ":"));
     switch (fault->place) {
     case STATE_AT_ADDRESS:
         return buffer_printf(text, "0x%" PRIx64, fault->address);
