@@ -16,30 +16,34 @@ static void object_closep(struct elf_object **object)
     elf_object_close(*object);
 }
 
-// Among those that the program loads at its start. NULL if it is none of them.
-static struct error *find_loaded(const char *program, const char *name, struct suggestion *meant,
+// Among those that the program loads at its start. NULL if it is none of them; then *ret_hint
+// says which one may be meant.
+static struct error *find_loaded(const char *program, const char *name,
+                                 char storage[SUGGESTION_SIZE], const char **ret_hint,
                                  char **ret_path)
 {
+    struct suggestion meant = suggestion_start(name, strlen(name));
     _cleanup_(object_closep) struct elf_object *object = NULL;
     _cleanup_(elf_closure_deinit) struct elf_closure closure = {0};
     TRY(elf_object_open(program, &object));
     TRY(elf_closure_find(object, &closure));
     for (size_t i = 0; i < closure.count && *ret_path == NULL; i++) {
-        suggestion_offer(meant, file_base_name(closure.paths[i]));
+        suggestion_offer(&meant, file_base_name(closure.paths[i]));
         if (strcmp(file_base_name(closure.paths[i]), name) != 0)
             continue;
         *ret_path = strdup(closure.paths[i]);
         if (*ret_path == NULL)
             return error_no_memory();
     }
+    *ret_hint = suggestion_text(&meant, storage);
     return NULL;
 }
 
 static struct error *find(const char *program, const char *name, const struct source *source,
                           size_t at, char **ret_path)
 {
-    struct suggestion meant = suggestion_start(name, strlen(name));
     char storage[SUGGESTION_SIZE];
+    const char *hint = "";
     _cleanup_free_ char *path = NULL;
     if (strchr(name, '/') != NULL) {
         if (access(name, R_OK) != 0)
@@ -48,7 +52,7 @@ static struct error *find(const char *program, const char *name, const struct so
         if (path == NULL)
             return error_no_memory();
     } else {
-        TRY(find_loaded(program, name, &meant, &path));
+        TRY(find_loaded(program, name, storage, &hint, &path));
     }
     if (path == NULL) {
         _cleanup_error_ struct error *none = elf_find_library(name, &path);
@@ -56,7 +60,7 @@ static struct error *find(const char *program, const char *name, const struct so
             return source_error(source, at,
                                 "%s does not load a library '%s', and the loader has none%s; if it "
                                 "is loaded later, give its path",
-                                program, name, suggestion_text(&meant, storage));
+                                program, name, hint);
     }
     *ret_path = TAKE(path);
     return NULL;

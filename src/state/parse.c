@@ -311,7 +311,8 @@ static struct error *take_library(struct piece *place, struct state_fault *fault
     size_t size = 0;
     while (size < place->size && place->text[size] != ':' && place->text[size] != '+')
         size++;
-    if (size == 0 || size == place->size || (size + 1 < place->size && place->text[size + 1] == ':'))
+    if (size == 0 || size == place->size ||
+        (size + 1 < place->size && place->text[size + 1] == ':'))
         return NULL;
     bool named = memmem(place->text, size, ".so", 3) != NULL;
     bool line = place->text[size] == ':' && size + 1 < place->size &&

@@ -38,7 +38,8 @@ static struct error *find_headers(struct state_program *program)
     program->header_bytes = (uint32_t)(count * sizeof *segments);
     program->fingerprint = wire_fingerprint(segments, program->header_bytes);
     for (size_t i = 0; i < count; i++)
-        if (segments[i].p_type == PT_LOAD && segments[i].p_vaddr + segments[i].p_memsz > program->end)
+        if (segments[i].p_type == PT_LOAD &&
+            segments[i].p_vaddr + segments[i].p_memsz > program->end)
             program->end = segments[i].p_vaddr + segments[i].p_memsz;
     for (size_t i = 0; i < count; i++)
         if (segments[i].p_type == PT_LOAD && segments[i].p_offset <= header->e_phoff &&
@@ -373,6 +374,7 @@ struct error *state_program_name_data(const struct state_program *program, uint6
         best = NULL;
     fault->base = WIRE_STATE_MODULE;
     fault->offset = (int64_t)(address - (best != NULL ? best->start : 0));
-    fault->symbol = best != NULL ? strndup(best->name, best->name_size) : strdup(program->library ? LIBRARY_ITSELF : PROGRAM_ITSELF);
+    fault->symbol = best != NULL ? strndup(best->name, best->name_size)
+                                 : strdup(program->library ? LIBRARY_ITSELF : PROGRAM_ITSELF);
     return fault->symbol != NULL ? NULL : error_no_memory();
 }

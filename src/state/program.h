@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The program or library that faults are injected into: its symbols, lines and code, and by what ordeal-tracer
-// recognises it in memory.
+// The program or library that faults are injected into: its symbols, lines and code, and by what
+// ordeal-tracer recognises it in memory.
 #ifndef ORDEAL_STATE_PROGRAM_H
 #define ORDEAL_STATE_PROGRAM_H
 

@@ -41,8 +41,7 @@ static uint64_t map_at(struct tracer_task *task, uint64_t address)
     saved.orig_rax = (unsigned long long)-1;
     bool restored = state_write(task, saved.rip, code, sizeof code) &&
                     ptrace(PTRACE_SETREGS, task->tid, NULL, &saved) == 0;
-    bool mapped = address != 0 ? registers.rax == address
-                               : !tracer_failed((int64_t)registers.rax);
+    bool mapped = address != 0 ? registers.rax == address : !tracer_failed((int64_t)registers.rax);
     return ran && restored && mapped ? registers.rax : 0;
 }
 

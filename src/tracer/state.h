@@ -21,8 +21,8 @@ struct state_process {
     bool stopping;       // there is a breakpoint at the stop address
     uint64_t placed;     // where the breakpoint or the jump to the stub is, and its first byte
     unsigned char placed_byte;
-    bool faulty;         // its memory has the fault
-    int signal;          // the last one that may kill it, and where it happened
+    bool faulty; // its memory has the fault
+    int signal;  // the last one that may kill it, and where it happened
     uint64_t signal_ns, signal_place, signal_address;
 };
 

@@ -31,6 +31,10 @@ static const char *const texts[] = {
     "memory [rax+rcx*8+0x10]:8 flip 63 at main",
     "memory 0x404010:2 zero at /a/c.c:7",
     "memory program+0x4010:8 flip 0 at std::sort+0x2",
+    "register rdx flip 3 at libc.so.6:write",
+    "register rdx flip 3 at libc.so.6+0x1234 permanent",
+    "register rdx flip 3 at ./plug:std::sort+0x2",
+    "register rdx flip 3 at /a/libx.so:save.c:22",
 };
 
 static struct error *read_text(const char *text, struct state_fault *fault)
