@@ -108,5 +108,7 @@ struct error *state_fault_format(const struct state_fault *fault, struct buffer 
         TRY(buffer_printf(text, " permanent"));
     if (fault->count != 1)
         TRY(buffer_printf(text, " when count == %" PRIu64, fault->count));
-    return NULL;
+    return fault->thread != 0 ? buffer_printf(text, " %s thread(%u)",
+                                              fault->count != 1 ? "and" : "when", fault->thread)
+                              : NULL;
 }

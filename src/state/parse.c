@@ -377,10 +377,37 @@ static struct error *read_place(struct reader *reader, struct state_fault *fault
     return keep_name(fault, function);
 }
 
-// [permanent] [when count == N]
+// == N
+static struct error *read_count(struct reader *reader, struct state_fault *fault)
+{
+    if (!take(reader, '=') || !take(reader, '='))
+        return unexpected(reader, read_piece(reader, ""), "'=='");
+    struct piece piece = read_piece(reader, "");
+    TRY(read_number(reader, piece, "a number", &fault->count));
+    return fault->count != 0
+               ? NULL
+               : source_error(reader->source, piece.at, "executions are counted from 1");
+}
+
+// (N)
+static struct error *read_thread(struct reader *reader, struct state_fault *fault)
+{
+    if (!take(reader, '('))
+        return unexpected(reader, read_piece(reader, ""), "'(' and the number of a thread");
+    struct piece piece = read_piece(reader, ")");
+    uint64_t number;
+    TRY(read_number(reader, piece, "the number of a thread", &number));
+    if (number == 0 || number > UINT32_MAX)
+        return source_error(reader->source, piece.at, "threads are counted from 1");
+    fault->thread = (unsigned)number;
+    return take(reader, ')') ? NULL : unexpected(reader, read_piece(reader, ""), "')'");
+}
+
+// [permanent] [when count == N and thread(N)]
 static struct error *read_rest(struct reader *reader, struct state_fault *fault)
 {
     struct piece piece = read_piece(reader, "");
+    bool counted = false;
     fault->permanent = is(piece, "permanent");
     if (fault->permanent)
         piece = read_piece(reader, "");
@@ -389,16 +416,17 @@ static struct error *read_rest(struct reader *reader, struct state_fault *fault)
         return NULL;
     if (!is(piece, "when"))
         return unexpected(reader, piece, "'permanent', 'when count == N' or the end");
-    piece = read_piece(reader, "=");
-    if (!is(piece, "count"))
-        return unexpected(reader, piece, "'count == N'");
-    if (!take(reader, '=') || !take(reader, '='))
-        return unexpected(reader, read_piece(reader, ""), "'=='");
-    piece = read_piece(reader, "");
-    TRY(read_number(reader, piece, "a number", &fault->count));
-    if (fault->count == 0)
-        return source_error(reader->source, piece.at, "executions are counted from 1");
-    piece = read_piece(reader, "");
+    do {
+        piece = read_piece(reader, "=(");
+        bool count = is(piece, "count");
+        if ((count && counted) || (is(piece, "thread") && fault->thread != 0))
+            return source_error(reader->source, piece.at, "there are two conditions of this kind");
+        if (!count && !is(piece, "thread"))
+            return unexpected(reader, piece, "'count == N' or 'thread(N)'");
+        TRY(count ? read_count(reader, fault) : read_thread(reader, fault));
+        counted |= count;
+        piece = read_piece(reader, "");
+    } while (is(piece, "and"));
     return piece.size == 0 ? NULL : unexpected(reader, piece, "the end");
 }
 

@@ -295,7 +295,8 @@ struct error *state_program_resolve(const struct state_program *program,
                                     const struct state_fault *fault, const struct source *source,
                                     struct wire_state_fault *ret_fault)
 {
-    struct wire_state_fault wire = {.permanent = fault->permanent, .count = fault->count};
+    struct wire_state_fault wire = {
+        .permanent = fault->permanent, .count = fault->count, .thread = fault->thread};
     struct isa_decoder decoder;
     struct isa_reads reads;
     uint32_t index;
@@ -316,9 +317,10 @@ struct error *state_program_resolve(const struct state_program *program,
         return source_error(source, fault->place_at,
                             "a permanent fault cannot be injected at a system call; name the "
                             "instruction before it");
-    if (wire.count > 1)
+    bool counts = wire.count > 1 || wire.thread != 0;
+    if (counts && wire.thread == 0) // the stub counts for all threads
         state_program_make_counter(program, index, &wire.counter);
-    if (wire.count > 1 && wire.counter.size == 0 && wire.system_call)
+    if (counts && wire.counter.size == 0 && wire.system_call)
         return source_error(source, fault->place_at,
                             "executions of this system call cannot be counted; name the "
                             "instruction before it");

@@ -129,7 +129,10 @@ struct error *state_executes(void *data, struct tracer_task *task)
     struct state_trial *trial = data;
     struct state_process *process = task->data;
     unsigned tasks = process->tasks;
-    *process = (struct state_process){.pid = task->pid, .tasks = tasks};
+    struct state_thread *thread = state_find_thread(trial, task);
+    *process = (struct state_process){.pid = task->pid, .tasks = tasks, .threads = 1};
+    if (thread != NULL)
+        *thread = (struct state_thread){.task = task, .number = 1};
     task->every_call = false;
     if (is_mapped(trial, task, &process->bias))
         return place(trial, task, process);

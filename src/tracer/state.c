@@ -54,6 +54,7 @@ void state_close(struct state_trial *trial)
     free(trial->originals);
     ARRAY_DEINIT(&trial->processes);
     ARRAY_DEINIT(&trial->tasks);
+    ARRAY_DEINIT(&trial->threads);
 }
 
 bool state_write(const struct tracer_task *task, uint64_t address, const void *bytes, size_t size)
@@ -75,10 +76,20 @@ bool state_write(const struct tracer_task *task, uint64_t address, const void *b
 
 // ---- Processes ----
 
+struct state_thread *state_find_thread(const struct state_trial *trial,
+                                       const struct tracer_task *task)
+{
+    for (size_t i = 0; i < trial->threads.count; i++)
+        if (trial->threads.items[i].task == task)
+            return &trial->threads.items[i];
+    return NULL;
+}
+
 static struct error *started(void *data, struct tracer_task *task)
 {
     struct state_trial *trial = data;
     struct state_process *process = NULL;
+    uint64_t executions = 0;
     for (size_t i = 0; i < trial->processes.count; i++)
         if (trial->processes.items[i]->pid == task->pid)
             process = trial->processes.items[i];
@@ -93,14 +104,21 @@ static struct error *started(void *data, struct tracer_task *task)
         // A copy of its maker, with its memory and what is in it.
         if (task->maker != NULL && task->maker->data != NULL)
             *process = *(struct state_process *)task->maker->data;
+        const struct state_thread *maker = state_find_thread(trial, task->maker);
+        executions = maker != NULL ? maker->executions : 0;
         process->pid = task->pid;
-        process->tasks = 0;
+        process->tasks = process->threads = 0;
         process->signal = 0;
     }
     struct tracer_task **slot = ARRAY_ADD(&trial->tasks);
     if (slot == NULL)
         return error_no_memory();
     *slot = task;
+    struct state_thread *thread = ARRAY_ADD(&trial->threads);
+    if (thread == NULL)
+        return error_no_memory();
+    *thread =
+        (struct state_thread){.task = task, .number = ++process->threads, .executions = executions};
     process->tasks++;
     task->data = process;
     return NULL;
@@ -140,6 +158,9 @@ static void ended(void *data, struct tracer_task *task, int status)
         if (trial->tasks.items[i] != task)
             trial->tasks.items[kept++] = trial->tasks.items[i];
     trial->tasks.count = kept;
+    struct state_thread *thread = state_find_thread(trial, task);
+    if (thread != NULL)
+        *thread = trial->threads.items[--trial->threads.count];
     if (process == NULL)
         return;
     if (status != -1 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
@@ -339,6 +360,18 @@ static void fire_always(struct state_trial *trial, struct tracer_task *task,
         result->activation = WIRE_STATE_UNKNOWN;
 }
 
+// False if the fault is not for this thread.
+static bool count_execution(const struct state_trial *trial, const struct tracer_task *task,
+                            struct state_process *process)
+{
+    uint32_t wanted = trial->file->fault.thread;
+    struct state_thread *thread = state_find_thread(trial, task);
+    if (wanted != 0 && (thread == NULL || thread->number != wanted))
+        return false;
+    process->executions = wanted != 0 ? ++thread->executions : process->executions + 1;
+    return true;
+}
+
 // A thread has come to the breakpoint, or, if `counted`, to that of the stub.
 static void at_stop(struct state_trial *trial, struct tracer_task *task, bool counted,
                     int *ret_signal)
@@ -359,8 +392,9 @@ static void at_stop(struct state_trial *trial, struct tracer_task *task, bool co
     } else if (trial->injected) { // in another process, or by another thread
         state_write(task, stop, &trial->stop_byte, 1);
         return;
-    } else {
-        process->executions++;
+    } else if (!count_execution(trial, task, process)) {
+        step_over(trial, task, stop, ret_signal);
+        return;
     }
     if (process->executions > result->executions)
         result->executions = process->executions;

@@ -14,6 +14,7 @@
 struct state_process {
     pid_t pid;
     unsigned tasks;      // that live
+    unsigned threads;    // started so far
     bool runs_program;   // or has the library mapped, and the fields below are set
     uint64_t bias;       // of addresses in memory against link-time addresses
     uint64_t executions; // of the stop address
@@ -24,6 +25,12 @@ struct state_process {
     bool faulty; // its memory has the fault
     int signal;  // the last one that may kill it, and where it happened
     uint64_t signal_ns, signal_place, signal_address;
+};
+
+struct state_thread {
+    const struct tracer_task *task;
+    unsigned number;     // in its process, by creation, from 1
+    uint64_t executions; // of the stop address
 };
 
 // A piece of memory that debug registers watch: 1, 2, 4 or 8 bytes, aligned.
@@ -37,9 +44,10 @@ struct state_trial {
     struct wire_state *file;
     ARRAY(struct state_process *) processes;
     ARRAY(struct tracer_task *) tasks;
-    unsigned char *originals;    // the first bytes of blocks
-    unsigned char stop_byte;     // at the stop address, under the breakpoint
-    unsigned char jump_bytes[8]; // under the counter's jump
+    ARRAY(struct state_thread) threads; // the same ones
+    unsigned char *originals;           // the first bytes of blocks
+    unsigned char stop_byte;            // at the stop address, under the breakpoint
+    unsigned char jump_bytes[8];        // under the counter's jump
     struct state_unit units[STATE_UNITS];
     unsigned unit_count;
     bool watching;
@@ -49,6 +57,10 @@ struct state_trial {
 _must_check_ struct error *state_open(const char *path, struct state_trial *ret_trial,
                                       bool *ret_is);
 void state_close(struct state_trial *trial);
+
+// NULL: it is not known.
+struct state_thread *state_find_thread(const struct state_trial *trial,
+                                       const struct tracer_task *task);
 
 // Whole machine words are written, so that code that cannot be written to can be changed.
 bool state_write(const struct tracer_task *task, uint64_t address, const void *bytes, size_t size);

@@ -65,8 +65,9 @@ struct wire_state_fault {
     int64_t offset;                 // of memory
     uint32_t size;                  // bytes of the register, or of memory
     uint32_t read;                  // enum wire_state_read
-    uint32_t system_call, reserved; // 1: the instruction at the stop address is a system call
-    uint64_t instruction;           // that the faulty memory is a part of, or 0
+    uint32_t system_call;           // 1: the instruction at the stop address is a system call
+    uint32_t thread;      // whose executions count, by creation in its process from 1; 0: all
+    uint64_t instruction; // that the faulty memory is a part of, or 0
     // new = (old & keep) ^ change
     unsigned char keep[WIRE_STATE_BYTES], change[WIRE_STATE_BYTES];
     struct wire_state_counter counter;
