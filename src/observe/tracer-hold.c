@@ -90,6 +90,8 @@ bool tracer_wait(struct tracer_task *task, int how, int *ret_signal)
         // An earlier tracer_hold() may have asked for this stop.
         if (stopped && TRACER_EVENT(status) == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP)
             continue;
+        if (stopped && TRACER_EVENT(status) == PTRACE_EVENT_SECCOMP)
+            continue;
         if (stopped && TRACER_EVENT(status) == 0 && WSTOPSIG(status) != (SIGTRAP | 0x80)) {
             *ret_signal = WSTOPSIG(status);
             return true;

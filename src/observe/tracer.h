@@ -96,7 +96,8 @@ void tracer_hold(struct tracer_task *task);
 void tracer_release(struct tracer_task *task);
 // Continues a task that has stopped, and waits for its next stop: PTRACE_CONT or
 // PTRACE_SINGLESTEP, with no signal. False if it is gone, or has stopped for something else than a
-// signal; what that is the engine deals with later. For handlers.
+// signal; what that is the engine deals with later. System calls that it makes meanwhile do not
+// stop it. For handlers.
 bool tracer_wait(struct tracer_task *task, int how, int *ret_signal);
 
 // For `begin` only: the call is made with another argument. Its end gives the program's own back.

@@ -2,6 +2,7 @@
 // A fault in a register or in memory as a text that says all:
 //   register rax flip 3 at save.c:22 when count == 2
 //   memory total+4:4 zero at main+0x10 permanent
+//   register rdx set at libc.so.6:write when count == 3 and thread(2)
 // The text is read here and written back the same way; what it means in a program, plan.h says.
 #ifndef ORDEAL_STATE_FAULT_H
 #define ORDEAL_STATE_FAULT_H
@@ -54,11 +55,13 @@ struct state_fault {
     unsigned char value[WIRE_STATE_BYTES];
     // When.
     uint8_t place; // enum state_place
+    char *library; // that the place is in, as the user wrote it; NULL: the program
     char *name;    // of the file or function
     unsigned line;
     uint64_t address; // or the offset from the function's start
     bool permanent;
-    uint64_t count; // at least 1
+    uint64_t count;  // at least 1
+    unsigned thread; // in which its executions count, by creation from 1; 0: in all
     // Where the parts are in the text, for errors.
     size_t target_at, change_at, place_at;
 };

@@ -60,10 +60,15 @@ struct error *state_file_write(struct state_file *file, const struct state_progr
         .size = size,
         .fingerprint = program->fingerprint,
         .headers = program->headers,
+        .end = program->end,
+        .library = program->library,
         .header_bytes = program->header_bytes,
         .has_fault = fault != NULL,
         .block_count = (uint32_t)block_count,
     };
+    if (fault != NULL || block_count != 0)
+        file->map->code_shift =
+            state_program_code_shift(program, fault != NULL ? fault->stop : blocks[0].address);
     if (fault != NULL)
         file->map->fault = *fault;
     if (block_count != 0)

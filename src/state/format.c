@@ -82,6 +82,9 @@ struct error *state_fault_format_change(const struct state_fault *fault, struct 
 
 struct error *state_fault_format_place(const struct state_fault *fault, struct buffer *text)
 {
+    if (fault->library != NULL)
+        TRY(buffer_printf(text, "%s%s", fault->library,
+                          fault->place == STATE_AT_ADDRESS ? "+" : ":"));
     switch (fault->place) {
     case STATE_AT_ADDRESS:
         return buffer_printf(text, "0x%" PRIx64, fault->address);
@@ -105,5 +108,7 @@ struct error *state_fault_format(const struct state_fault *fault, struct buffer 
         TRY(buffer_printf(text, " permanent"));
     if (fault->count != 1)
         TRY(buffer_printf(text, " when count == %" PRIu64, fault->count));
-    return NULL;
+    return fault->thread != 0 ? buffer_printf(text, " %s thread(%u)",
+                                              fault->count != 1 ? "and" : "when", fault->thread)
+                              : NULL;
 }

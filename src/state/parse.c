@@ -302,32 +302,69 @@ static struct error *keep_name(struct state_fault *fault, struct piece piece)
     return fault->name != NULL ? NULL : error_no_memory();
 }
 
-// save.c:22, main+0x10, 0x1139
+#define PLACES "FILE:LINE, FUNCTION+OFFSET or 0xADDRESS"
+
+// Takes LIBRARY: or LIBRARY+ off the beginning. A library's name has ".so" in it, or a slash if
+// what follows is no line.
+static struct error *take_library(struct piece *place, struct state_fault *fault)
+{
+    size_t size = 0;
+    while (size < place->size && place->text[size] != ':' && place->text[size] != '+')
+        size++;
+    if (size == 0 || size == place->size ||
+        (size + 1 < place->size && place->text[size + 1] == ':'))
+        return NULL;
+    bool named = memmem(place->text, size, ".so", 3) != NULL;
+    bool line = place->text[size] == ':' && size + 1 < place->size &&
+                isdigit((unsigned char)place->text[size + 1]);
+    if (line || (!named && memchr(place->text, '/', size) == NULL))
+        return NULL;
+    fault->library = strndup(place->text, size);
+    if (place->text[size] == ':')
+        size++;
+    *place = (struct piece){place->text + size, place->at + size, place->size - size};
+    return fault->library != NULL ? NULL : error_no_memory();
+}
+
+// save.c:22
+static struct error *read_line(const struct reader *reader, struct piece whole, const char *colon,
+                               struct state_fault *fault)
+{
+    struct piece file = {whole.text, whole.at, (size_t)(colon - whole.text)};
+    struct piece line = {colon + 1, whole.at + file.size + 1, whole.size - file.size - 1};
+    uint64_t number;
+    fault->place = STATE_AT_LINE;
+    if (line.size == 0 || !isdigit((unsigned char)line.text[0]))
+        return unexpected(reader, line,
+                          "the number of a line; a library before ':' has .so or / in its name");
+    TRY(read_number(reader, line, "the number of a line", &number));
+    if (number == 0 || number > UINT32_MAX)
+        return unexpected(reader, line, "the number of a line");
+    fault->line = (unsigned)number;
+    return keep_name(fault, file);
+}
+
+// save.c:22, main+0x10, 0x1139; libc.so.6:write, libc.so.6+0x1234
 static struct error *read_place(struct reader *reader, struct state_fault *fault)
 {
     struct piece word = read_piece(reader, "");
     if (!is(word, "at"))
-        return unexpected(reader, word, "'at' and where: FILE:LINE, FUNCTION+OFFSET or 0xADDRESS");
+        return unexpected(reader, word, "'at' and where: " PLACES);
     struct piece whole = read_piece(reader, "");
     fault->place_at = whole.at;
-    const char *colon = memrchr(whole.text, ':', whole.size);
+    TRY(take_library(&whole, fault));
     if (whole.size == 0)
-        return unexpected(reader, whole, "FILE:LINE, FUNCTION+OFFSET or 0xADDRESS");
-    if (isdigit((unsigned char)whole.text[0]) && colon == NULL) {
+        return unexpected(reader, whole, PLACES);
+    const char *colon = memrchr(whole.text, ':', whole.size);
+    bool plus_address = fault->library != NULL && whole.text[0] == '+';
+    if (plus_address)
+        whole = (struct piece){whole.text + 1, whole.at + 1, whole.size - 1};
+    if (plus_address || (isdigit((unsigned char)whole.text[0]) && colon == NULL)) {
         fault->place = STATE_AT_ADDRESS;
         return read_number(reader, whole, "an address", &fault->address);
     }
-    if (colon != NULL && colon[1] != ':' && (colon == whole.text || colon[-1] != ':')) {
-        struct piece file = {whole.text, whole.at, (size_t)(colon - whole.text)};
-        struct piece line = {colon + 1, whole.at + file.size + 1, whole.size - file.size - 1};
-        uint64_t number;
-        fault->place = STATE_AT_LINE;
-        TRY(read_number(reader, line, "the number of a line", &number));
-        if (number == 0 || number > UINT32_MAX)
-            return unexpected(reader, line, "the number of a line");
-        fault->line = (unsigned)number;
-        return keep_name(fault, file);
-    }
+    if (colon != NULL && colon[1] != ':' && (colon == whole.text || colon[-1] != ':'))
+        return read_line(reader, whole, colon, fault);
     const char *plus = memrchr(whole.text, '+', whole.size);
     struct piece function = whole;
     fault->place = STATE_AT_FUNCTION;
@@ -340,10 +377,37 @@ static struct error *read_place(struct reader *reader, struct state_fault *fault
     return keep_name(fault, function);
 }
 
-// [permanent] [when count == N]
+// == N
+static struct error *read_count(struct reader *reader, struct state_fault *fault)
+{
+    if (!take(reader, '=') || !take(reader, '='))
+        return unexpected(reader, read_piece(reader, ""), "'=='");
+    struct piece piece = read_piece(reader, "");
+    TRY(read_number(reader, piece, "a number", &fault->count));
+    return fault->count != 0
+               ? NULL
+               : source_error(reader->source, piece.at, "executions are counted from 1");
+}
+
+// (N)
+static struct error *read_thread(struct reader *reader, struct state_fault *fault)
+{
+    if (!take(reader, '('))
+        return unexpected(reader, read_piece(reader, ""), "'(' and the number of a thread");
+    struct piece piece = read_piece(reader, ")");
+    uint64_t number;
+    TRY(read_number(reader, piece, "the number of a thread", &number));
+    if (number == 0 || number > UINT32_MAX)
+        return source_error(reader->source, piece.at, "threads are counted from 1");
+    fault->thread = (unsigned)number;
+    return take(reader, ')') ? NULL : unexpected(reader, read_piece(reader, ""), "')'");
+}
+
+// [permanent] [when count == N and thread(N)]
 static struct error *read_rest(struct reader *reader, struct state_fault *fault)
 {
     struct piece piece = read_piece(reader, "");
+    bool counted = false;
     fault->permanent = is(piece, "permanent");
     if (fault->permanent)
         piece = read_piece(reader, "");
@@ -352,16 +416,17 @@ static struct error *read_rest(struct reader *reader, struct state_fault *fault)
         return NULL;
     if (!is(piece, "when"))
         return unexpected(reader, piece, "'permanent', 'when count == N' or the end");
-    piece = read_piece(reader, "=");
-    if (!is(piece, "count"))
-        return unexpected(reader, piece, "'count == N'");
-    if (!take(reader, '=') || !take(reader, '='))
-        return unexpected(reader, read_piece(reader, ""), "'=='");
-    piece = read_piece(reader, "");
-    TRY(read_number(reader, piece, "a number", &fault->count));
-    if (fault->count == 0)
-        return source_error(reader->source, piece.at, "executions are counted from 1");
-    piece = read_piece(reader, "");
+    do {
+        piece = read_piece(reader, "=(");
+        bool count = is(piece, "count");
+        if ((count && counted) || (is(piece, "thread") && fault->thread != 0))
+            return source_error(reader->source, piece.at, "there are two conditions of this kind");
+        if (!count && !is(piece, "thread"))
+            return unexpected(reader, piece, "'count == N' or 'thread(N)'");
+        TRY(count ? read_count(reader, fault) : read_thread(reader, fault));
+        counted |= count;
+        piece = read_piece(reader, "");
+    } while (is(piece, "and"));
     return piece.size == 0 ? NULL : unexpected(reader, piece, "the end");
 }
 
@@ -397,6 +462,7 @@ bool state_fault_is(const char *text)
 void state_fault_deinit(struct state_fault *fault)
 {
     free(fault->symbol);
+    free(fault->library);
     free(fault->name);
     *fault = (struct state_fault){0};
 }

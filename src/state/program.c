@@ -15,6 +15,7 @@
 
 #define MOST_HEADERS   1000      // that the tracer reads
 #define PROGRAM_ITSELF "program" // as a symbol: link-time address 0
+#define LIBRARY_ITSELF "library" // the same, if the stop address is in a library
 
 void state_program_close(struct state_program *program)
 {
@@ -36,6 +37,10 @@ static struct error *find_headers(struct state_program *program)
         return error_new("%s is no program for 64-bit x86", program->path);
     program->header_bytes = (uint32_t)(count * sizeof *segments);
     program->fingerprint = wire_fingerprint(segments, program->header_bytes);
+    for (size_t i = 0; i < count; i++)
+        if (segments[i].p_type == PT_LOAD &&
+            segments[i].p_vaddr + segments[i].p_memsz > program->end)
+            program->end = segments[i].p_vaddr + segments[i].p_memsz;
     for (size_t i = 0; i < count; i++)
         if (segments[i].p_type == PT_LOAD && segments[i].p_offset <= header->e_phoff &&
             header->e_phoff - segments[i].p_offset < segments[i].p_filesz) {
@@ -169,7 +174,7 @@ static struct error *find_data(const struct state_program *program, const struct
                 (int64_t)(program->symbols->code.items[i].start + (uint64_t)fault->offset);
             return NULL;
         }
-    if (strcmp(fault->symbol, PROGRAM_ITSELF) == 0) {
+    if (strcmp(fault->symbol, program->library ? LIBRARY_ITSELF : PROGRAM_ITSELF) == 0) {
         wire->offset = fault->offset;
         return NULL;
     }
@@ -290,7 +295,8 @@ struct error *state_program_resolve(const struct state_program *program,
                                     const struct state_fault *fault, const struct source *source,
                                     struct wire_state_fault *ret_fault)
 {
-    struct wire_state_fault wire = {.permanent = fault->permanent, .count = fault->count};
+    struct wire_state_fault wire = {
+        .permanent = fault->permanent, .count = fault->count, .thread = fault->thread};
     struct isa_decoder decoder;
     struct isa_reads reads;
     uint32_t index;
@@ -311,9 +317,10 @@ struct error *state_program_resolve(const struct state_program *program,
         return source_error(source, fault->place_at,
                             "a permanent fault cannot be injected at a system call; name the "
                             "instruction before it");
-    if (wire.count > 1)
+    bool counts = wire.count > 1 || wire.thread != 0;
+    if (counts && wire.thread == 0) // the stub counts for all threads
         state_program_make_counter(program, index, &wire.counter);
-    if (wire.count > 1 && wire.counter.size == 0 && wire.system_call)
+    if (counts && wire.counter.size == 0 && wire.system_call)
         return source_error(source, fault->place_at,
                             "executions of this system call cannot be counted; name the "
                             "instruction before it");
@@ -369,6 +376,7 @@ struct error *state_program_name_data(const struct state_program *program, uint6
         best = NULL;
     fault->base = WIRE_STATE_MODULE;
     fault->offset = (int64_t)(address - (best != NULL ? best->start : 0));
-    fault->symbol = best != NULL ? strndup(best->name, best->name_size) : strdup(PROGRAM_ITSELF);
+    fault->symbol = best != NULL ? strndup(best->name, best->name_size)
+                                 : strdup(program->library ? LIBRARY_ITSELF : PROGRAM_ITSELF);
     return fault->symbol != NULL ? NULL : error_no_memory();
 }

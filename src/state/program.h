@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The program that faults are injected into: its symbols, lines and code, and by what ordeal-tracer
-// recognises it in memory.
+// The program or library that faults are injected into: its symbols, lines and code, and by what
+// ordeal-tracer recognises it in memory.
 #ifndef ORDEAL_STATE_PROGRAM_H
 #define ORDEAL_STATE_PROGRAM_H
 
@@ -13,13 +13,26 @@ struct state_program {
     struct dwarf_module *module;
     struct flow_image *image;
     const struct elf_symbols *symbols;
-    uint64_t fingerprint, headers; // as in struct wire_state
+    bool library;
+    uint64_t fingerprint, headers, end; // as in struct wire_state
     uint32_t header_bytes;
 };
 
 // Opens the ELF file of a program and decodes its code.
 _must_check_ struct error *state_program_open(const char *path, struct state_program *ret_program);
 void state_program_close(struct state_program *program);
+// The same for what a fault is in: the program at `path`, or a library, as that program finds it at
+// its start or the loader would find it later.
+_must_check_ struct error *state_program_open_for(const char *path, const struct state_fault *fault,
+                                                  const struct source *source,
+                                                  struct state_program *ret_program);
+// A library by its name or path. `source` and `at` are for errors.
+_must_check_ struct error *state_program_open_library(const char *path, const char *library,
+                                                      const struct source *source, size_t at,
+                                                      struct state_program *ret_program);
+
+// Of the segment that an address is in, as in struct wire_state.
+uint64_t state_program_code_shift(const struct state_program *program, uint64_t address);
 
 // The bytes of an instruction.
 const unsigned char *state_program_code(const struct state_program *program,

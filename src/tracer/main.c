@@ -52,8 +52,10 @@ static struct error *run_state(char **arguments, struct state_trial *trial, int 
 {
     struct tracer_handlers handlers = state_handlers;
     handlers.data = trial;
+    _cleanup_free_ unsigned char *stops = NULL;
+    TRY(state_stops(trial, &stops));
     const struct tracer_options options = {
-        .command = arguments + 2, .environment = environ, .handlers = &handlers};
+        .command = arguments + 2, .environment = environ, .stops = stops, .handlers = &handlers};
     return tracer_run(&options, ret_status);
 }
 

@@ -32,7 +32,7 @@ static uint64_t map_at(struct tracer_task *task, uint64_t address)
     registers.rdi = address;
     registers.rsi = 2 * PAGE;
     registers.rdx = PROT_READ | PROT_WRITE | PROT_EXEC;
-    registers.r10 = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    registers.r10 = MAP_PRIVATE | MAP_ANONYMOUS | (address != 0 ? MAP_FIXED_NOREPLACE : 0);
     registers.r8 = (unsigned long long)-1;
     registers.r9 = 0;
     bool ran = ptrace(PTRACE_SETREGS, task->tid, NULL, &registers) == 0 &&
@@ -41,7 +41,8 @@ static uint64_t map_at(struct tracer_task *task, uint64_t address)
     saved.orig_rax = (unsigned long long)-1;
     bool restored = state_write(task, saved.rip, code, sizeof code) &&
                     ptrace(PTRACE_SETREGS, task->tid, NULL, &saved) == 0;
-    return ran && restored && registers.rax == address ? address : 0;
+    bool mapped = address != 0 ? registers.rax == address : !tracer_failed((int64_t)registers.rax);
+    return ran && restored && mapped ? registers.rax : 0;
 }
 
 static void put_distance(unsigned char *code, uint32_t at, uint64_t from, uint64_t to)
@@ -50,21 +51,39 @@ static void put_distance(unsigned char *code, uint32_t at, uint64_t from, uint64
     memcpy(code + at, &distance, sizeof distance);
 }
 
+static bool is_near(uint64_t from, uint64_t to)
+{
+    int64_t distance = (int64_t)(to - from);
+    return distance > INT32_MIN + 2 * (int64_t)PAGE && distance < INT32_MAX - 2 * (int64_t)PAGE;
+}
+
+bool state_map_counter(const struct state_trial *trial, struct tracer_task *task,
+                       struct state_process *process)
+{
+    const struct wire_state_fault *fault = &trial->file->fault;
+    uint64_t stub = 0, near = (process->bias + fault->counter.start) & ~(uint64_t)(PAGE - 1);
+    if (trial->file->library)
+        stub = map_at(task, 0);
+    for (unsigned i = 1; stub == 0 && i <= TRIES && near > (uint64_t)(i + 1) * STEP; i++)
+        stub = map_at(task, near - (uint64_t)i * STEP);
+    if (stub == 0 || !state_write(task, stub + PAGE, &fault->count, sizeof fault->count))
+        return false;
+    process->stub = stub;
+    return true;
+}
+
 bool state_place_counter(struct state_trial *trial, struct tracer_task *task,
                          struct state_process *process)
 {
     const struct wire_state_counter *counter = &trial->file->fault.counter;
     unsigned char code[WIRE_STATE_STUB], jump[JUMP_SIZE] = {0xe9};
+    uint64_t start = process->bias + counter->start, stub = process->stub;
+    if (counter->count_at > sizeof code - sizeof(uint32_t) || !is_near(start, stub))
+        return false;
     for (uint32_t i = 0; i < counter->fixup_count; i++)
-        if (counter->fixups[i].at > sizeof code - sizeof(uint32_t))
+        if (counter->fixups[i].at > sizeof code - sizeof(uint32_t) ||
+            !is_near(stub, process->bias + counter->fixups[i].target))
             return false;
-    if (counter->count_at > sizeof code - sizeof(uint32_t))
-        return false;
-    uint64_t start = process->bias + counter->start, near = start & ~(uint64_t)(PAGE - 1), stub = 0;
-    for (unsigned i = 1; stub == 0 && i <= TRIES && near > (uint64_t)(i + 1) * STEP; i++)
-        stub = map_at(task, near - (uint64_t)i * STEP);
-    if (stub == 0)
-        return false;
     memcpy(code, counter->code, sizeof code);
     for (uint32_t i = 0; i < counter->fixup_count; i++) {
         const struct wire_state_fixup *fixup = &counter->fixups[i];
@@ -72,12 +91,8 @@ bool state_place_counter(struct state_trial *trial, struct tracer_task *task,
     }
     put_distance(code, counter->count_at, stub + counter->count_end, stub + PAGE);
     put_distance(jump, 1, start + JUMP_SIZE, stub);
-    uint64_t count = trial->file->fault.count;
-    if (tracer_read(task, start, trial->jump_bytes, JUMP_SIZE) != JUMP_SIZE ||
-        !state_write(task, stub, code, sizeof code) ||
-        !state_write(task, stub + PAGE, &count, sizeof count) ||
-        !state_write(task, start, jump, JUMP_SIZE))
-        return false;
-    process->stub = stub;
-    return true;
+    process->placed = start;
+    process->placed_byte = jump[0];
+    return tracer_read(task, start, trial->jump_bytes, JUMP_SIZE) == JUMP_SIZE &&
+           state_write(task, stub, code, sizeof code) && state_write(task, start, jump, JUMP_SIZE);
 }

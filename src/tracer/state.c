@@ -5,9 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "wire/region.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -21,9 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BREAKPOINT      0xcc
 #define HEADERS_LARGEST (64u << 10)
-#define CODE_LARGEST    (1ull << 30)
 
 struct error *state_open(const char *path, struct state_trial *ret_trial, bool *ret_is)
 {
@@ -58,6 +54,7 @@ void state_close(struct state_trial *trial)
     free(trial->originals);
     ARRAY_DEINIT(&trial->processes);
     ARRAY_DEINIT(&trial->tasks);
+    ARRAY_DEINIT(&trial->threads);
 }
 
 bool state_write(const struct tracer_task *task, uint64_t address, const void *bytes, size_t size)
@@ -79,10 +76,20 @@ bool state_write(const struct tracer_task *task, uint64_t address, const void *b
 
 // ---- Processes ----
 
+struct state_thread *state_find_thread(const struct state_trial *trial,
+                                       const struct tracer_task *task)
+{
+    for (size_t i = 0; i < trial->threads.count; i++)
+        if (trial->threads.items[i].task == task)
+            return &trial->threads.items[i];
+    return NULL;
+}
+
 static struct error *started(void *data, struct tracer_task *task)
 {
     struct state_trial *trial = data;
     struct state_process *process = NULL;
+    uint64_t executions = 0;
     for (size_t i = 0; i < trial->processes.count; i++)
         if (trial->processes.items[i]->pid == task->pid)
             process = trial->processes.items[i];
@@ -97,14 +104,21 @@ static struct error *started(void *data, struct tracer_task *task)
         // A copy of its maker, with its memory and what is in it.
         if (task->maker != NULL && task->maker->data != NULL)
             *process = *(struct state_process *)task->maker->data;
+        const struct state_thread *maker = state_find_thread(trial, task->maker);
+        executions = maker != NULL ? maker->executions : 0;
         process->pid = task->pid;
-        process->tasks = 0;
+        process->tasks = process->threads = 0;
         process->signal = 0;
     }
     struct tracer_task **slot = ARRAY_ADD(&trial->tasks);
     if (slot == NULL)
         return error_no_memory();
     *slot = task;
+    struct state_thread *thread = ARRAY_ADD(&trial->threads);
+    if (thread == NULL)
+        return error_no_memory();
+    *thread =
+        (struct state_thread){.task = task, .number = ++process->threads, .executions = executions};
     process->tasks++;
     task->data = process;
     return NULL;
@@ -128,7 +142,7 @@ static void note_crash(const struct state_trial *trial, const struct state_proce
     uint64_t place = process->signal_place - process->bias;
     result->crash_signal = (uint32_t)number;
     result->crashed_ns = known ? process->signal_ns : clock_ns();
-    result->crash_in_program = known && process->runs_program && place >> 32 == 0;
+    result->crash_in_program = known && process->runs_program && place < trial->file->end;
     result->crash_place = known && !result->crash_in_program ? process->signal_place : 0;
     if (result->crash_in_program)
         result->crash_place = place;
@@ -144,6 +158,9 @@ static void ended(void *data, struct tracer_task *task, int status)
         if (trial->tasks.items[i] != task)
             trial->tasks.items[kept++] = trial->tasks.items[i];
     trial->tasks.count = kept;
+    struct state_thread *thread = state_find_thread(trial, task);
+    if (thread != NULL)
+        *thread = trial->threads.items[--trial->threads.count];
     if (process == NULL)
         return;
     if (status != -1 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
@@ -154,102 +171,6 @@ static void ended(void *data, struct tracer_task *task, int status)
         if (trial->processes.items[i] == process)
             trial->processes.items[i] = trial->processes.items[--trial->processes.count];
     free(process);
-}
-
-// ---- Placing ----
-
-static bool find_headers(pid_t pid, uint64_t *ret_address)
-{
-    char path[64];
-    Elf64_auxv_t entry;
-    snprintf(path, sizeof path, "/proc/%d/auxv", pid);
-    _cleanup_fclose_ FILE *file = fopen(path, "re");
-    while (file != NULL && fread(&entry, sizeof entry, 1, file) == 1 && entry.a_type != AT_NULL)
-        if (entry.a_type == AT_PHDR) {
-            *ret_address = entry.a_un.a_val;
-            return true;
-        }
-    return false;
-}
-
-static bool is_program(const struct state_trial *trial, const struct tracer_task *task,
-                       uint64_t *ret_bias)
-{
-    const struct wire_state *file = trial->file;
-    uint64_t address;
-    _cleanup_free_ void *headers = malloc(file->header_bytes + 1);
-    if (headers == NULL || !find_headers(task->tid, &address) ||
-        tracer_read(task, address, headers, file->header_bytes) != file->header_bytes ||
-        wire_fingerprint(headers, file->header_bytes) != file->fingerprint)
-        return false;
-    *ret_bias = address - file->headers;
-    return true;
-}
-
-// All breakpoints of blocks at once: a program may have very many.
-static struct error *place_blocks(const struct state_trial *trial, const struct tracer_task *task,
-                                  uint64_t bias)
-{
-    struct wire_state *file = trial->file;
-    char path[64];
-    if (file->block_count == 0)
-        return NULL;
-    uint64_t first = file->blocks[0].address, last = file->blocks[file->block_count - 1].address;
-    if (last < first || last - first > CODE_LARGEST)
-        return error_new("the table of blocks is damaged");
-    size_t size = last - first + 1;
-    _cleanup_free_ unsigned char *code = malloc(size);
-    if (code == NULL)
-        return error_no_memory();
-    snprintf(path, sizeof path, "/proc/%d/mem", task->tid);
-    _cleanup_close_ int memory = open(path, O_RDWR | O_CLOEXEC);
-    if (memory < 0 || pread(memory, code, size, (off_t)(bias + first)) != (ssize_t)size)
-        return error_from_errno(errno, "cannot read the code of the program");
-    for (uint32_t i = 0; i < file->block_count; i++) {
-        uint64_t offset = file->blocks[i].address - first;
-        if (offset >= size)
-            return error_new("the table of blocks is damaged");
-        trial->originals[i] = code[offset];
-        if (file->blocks[i].reached == 0)
-            code[offset] = BREAKPOINT;
-    }
-    return pwrite(memory, code, size, (off_t)(bias + first)) == (ssize_t)size
-               ? NULL
-               : error_from_errno(errno, "cannot change the code of the program");
-}
-
-static bool place_breakpoint(struct state_trial *trial, struct tracer_task *task,
-                             struct state_process *process)
-{
-    const unsigned char breakpoint = BREAKPOINT;
-    uint64_t stop = process->bias + trial->file->fault.stop;
-    process->stopping = tracer_read(task, stop, &trial->stop_byte, 1) == 1 &&
-                        state_write(task, stop, &breakpoint, 1);
-    return process->stopping;
-}
-
-static bool place_stop(struct state_trial *trial, struct tracer_task *task,
-                       struct state_process *process)
-{
-    return trial->file->fault.counter.size != 0 ? state_place_counter(trial, task, process)
-                                                : place_breakpoint(trial, task, process);
-}
-
-static struct error *executes(void *data, struct tracer_task *task)
-{
-    struct state_trial *trial = data;
-    struct state_process *process = task->data;
-    unsigned tasks = process->tasks;
-    *process = (struct state_process){.pid = task->pid, .tasks = tasks};
-    task->every_call = false;
-    process->runs_program = is_program(trial, task, &process->bias);
-    if (!process->runs_program)
-        return NULL;
-    trial->file->result.programs++;
-    TRY(place_blocks(trial, task, process->bias));
-    if (trial->file->has_fault && !trial->injected && !place_stop(trial, task, process))
-        trial->file->result.problem = WIRE_STATE_NO_STUB;
-    return NULL;
 }
 
 // ---- Stops ----
@@ -305,7 +226,7 @@ static void set_counter(const struct tracer_task *task, uint64_t address)
 static void step_over(const struct state_trial *trial, struct tracer_task *task, uint64_t stop,
                       int *ret_signal)
 {
-    const unsigned char breakpoint = BREAKPOINT;
+    const unsigned char breakpoint = STATE_BREAKPOINT;
     tracer_hold(task);
     if (state_write(task, stop, &trial->stop_byte, 1)) {
         step(task, ret_signal);
@@ -439,6 +360,18 @@ static void fire_always(struct state_trial *trial, struct tracer_task *task,
         result->activation = WIRE_STATE_UNKNOWN;
 }
 
+// False if the fault is not for this thread.
+static bool count_execution(const struct state_trial *trial, const struct tracer_task *task,
+                            struct state_process *process)
+{
+    uint32_t wanted = trial->file->fault.thread;
+    struct state_thread *thread = state_find_thread(trial, task);
+    if (wanted != 0 && (thread == NULL || thread->number != wanted))
+        return false;
+    process->executions = wanted != 0 ? ++thread->executions : process->executions + 1;
+    return true;
+}
+
 // A thread has come to the breakpoint, or, if `counted`, to that of the stub.
 static void at_stop(struct state_trial *trial, struct tracer_task *task, bool counted,
                     int *ret_signal)
@@ -453,14 +386,15 @@ static void at_stop(struct state_trial *trial, struct tracer_task *task, bool co
         tracer_hold(task);
         state_write(task, process->bias + fault->counter.start, trial->jump_bytes, 5);
         if (fault->permanent)
-            place_breakpoint(trial, task, process);
+            state_place_breakpoint(trial, task, process);
         tracer_release(task);
         process->executions = fault->count;
     } else if (trial->injected) { // in another process, or by another thread
         state_write(task, stop, &trial->stop_byte, 1);
         return;
-    } else {
-        process->executions++;
+    } else if (!count_execution(trial, task, process)) {
+        step_over(trial, task, stop, ret_signal);
+        return;
     }
     if (process->executions > result->executions)
         result->executions = process->executions;
@@ -555,7 +489,9 @@ static void at_call(void *data, struct tracer_task *task)
 const struct tracer_handlers state_handlers = {
     .started = started,
     .ready = ready,
-    .executes = executes,
+    .executes = state_executes,
+    .begin = state_maps,
+    .end = state_mapped,
     .signalled = signalled,
     .at_call = at_call,
     .ended = ended,

@@ -14,14 +14,23 @@
 struct state_process {
     pid_t pid;
     unsigned tasks;      // that live
-    bool runs_program;   // and the fields below are set
+    unsigned threads;    // started so far
+    bool runs_program;   // or has the library mapped, and the fields below are set
     uint64_t bias;       // of addresses in memory against link-time addresses
     uint64_t executions; // of the stop address
     uint64_t stub;       // its address, or 0
     bool stopping;       // there is a breakpoint at the stop address
-    bool faulty;         // its memory has the fault
-    int signal;          // the last one that may kill it, and where it happened
+    uint64_t placed;     // where the breakpoint or the jump to the stub is, and its first byte
+    unsigned char placed_byte;
+    bool faulty; // its memory has the fault
+    int signal;  // the last one that may kill it, and where it happened
     uint64_t signal_ns, signal_place, signal_address;
+};
+
+struct state_thread {
+    const struct tracer_task *task;
+    unsigned number;     // in its process, by creation, from 1
+    uint64_t executions; // of the stop address
 };
 
 // A piece of memory that debug registers watch: 1, 2, 4 or 8 bytes, aligned.
@@ -35,9 +44,10 @@ struct state_trial {
     struct wire_state *file;
     ARRAY(struct state_process *) processes;
     ARRAY(struct tracer_task *) tasks;
-    unsigned char *originals;    // the first bytes of blocks
-    unsigned char stop_byte;     // at the stop address, under the breakpoint
-    unsigned char jump_bytes[8]; // under the counter's jump
+    ARRAY(struct state_thread) threads; // the same ones
+    unsigned char *originals;           // the first bytes of blocks
+    unsigned char stop_byte;            // at the stop address, under the breakpoint
+    unsigned char jump_bytes[8];        // under the counter's jump
     struct state_unit units[STATE_UNITS];
     unsigned unit_count;
     bool watching;
@@ -47,7 +57,10 @@ struct state_trial {
 _must_check_ struct error *state_open(const char *path, struct state_trial *ret_trial,
                                       bool *ret_is);
 void state_close(struct state_trial *trial);
-extern const struct tracer_handlers state_handlers;
+
+// NULL: it is not known.
+struct state_thread *state_find_thread(const struct state_trial *trial,
+                                       const struct tracer_task *task);
 
 // Whole machine words are written, so that code that cannot be written to can be changed.
 bool state_write(const struct tracer_task *task, uint64_t address, const void *bytes, size_t size);
@@ -59,7 +72,27 @@ uint64_t state_general(const struct user_regs_struct *registers, unsigned number
 void state_change_bytes(const struct wire_state_fault *fault, const unsigned char *before,
                         unsigned char *after);
 
-// The stub that counts. False if there is no room for it.
+extern const struct tracer_handlers state_handlers;
+
+#define STATE_BREAKPOINT 0xcc
+
+// Handlers: a program begins, a file is mapped.
+_must_check_ struct error *state_executes(void *data, struct tracer_task *task);
+_must_check_ struct error *state_maps(void *data, struct tracer_task *task,
+                                      const struct tracer_call *call, struct tracer_order *order);
+_must_check_ struct error *state_mapped(void *data, struct tracer_task *task,
+                                        const struct tracer_call *call, struct tracer_order *order);
+// Which system calls they need; NULL: none. Free it.
+_must_check_ struct error *state_stops(const struct state_trial *trial, unsigned char **ret_stops);
+
+bool state_place_breakpoint(struct state_trial *trial, struct tracer_task *task,
+                            struct state_process *process);
+
+// Maps memory for the stub that counts, near the program's code or, for a library, where libraries
+// are. False: the kernel refuses.
+bool state_map_counter(const struct state_trial *trial, struct tracer_task *task,
+                       struct state_process *process);
+// Leads the program to the stub. False if it is too far away.
 bool state_place_counter(struct state_trial *trial, struct tracer_task *task,
                          struct state_process *process);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The state file: a fault in a register or in memory for ordeal-tracer, and what came of it. The
 // controller writes the plan before the command starts. The tracer maps the file and writes the
-// result. Targets do not know of it. Addresses are link-time addresses of the program, unless
-// something else is said.
+// result. Targets do not know of it. Addresses are link-time addresses of the program, or of the
+// library that the fault is in, unless something else is said.
 #ifndef ORDEAL_WIRE_STATE_H
 #define ORDEAL_WIRE_STATE_H
 
 #include <stdint.h>
 
 #define WIRE_STATE_MAGIC   0x5453524fu // "ORST"
-#define WIRE_STATE_VERSION 1
+#define WIRE_STATE_VERSION 2
 #define WIRE_STATE_BYTES   64 // of the largest register
 #define WIRE_STATE_STUB    256
 #define WIRE_STATE_FIXUPS  24
@@ -65,8 +65,9 @@ struct wire_state_fault {
     int64_t offset;                 // of memory
     uint32_t size;                  // bytes of the register, or of memory
     uint32_t read;                  // enum wire_state_read
-    uint32_t system_call, reserved; // 1: the instruction at the stop address is a system call
-    uint64_t instruction;           // that the faulty memory is a part of, or 0
+    uint32_t system_call;           // 1: the instruction at the stop address is a system call
+    uint32_t thread;      // whose executions count, by creation in its process from 1; 0: all
+    uint64_t instruction; // that the faulty memory is a part of, or 0
     // new = (old & keep) ^ change
     unsigned char keep[WIRE_STATE_BYTES], change[WIRE_STATE_BYTES];
     struct wire_state_counter counter;
@@ -88,7 +89,7 @@ enum wire_state_problem { // why nothing was injected at the stop address
 };
 
 struct wire_state_result {
-    uint32_t programs;   // processes that started the program
+    uint32_t programs;   // processes that started the program, or mapped the library
     uint32_t problem;    // enum wire_state_problem
     uint64_t executions; // of the stop address that are known
     uint64_t injected;   // how often
@@ -118,9 +119,12 @@ struct wire_state {
     uint64_t size;
     uint64_t fingerprint; // wire_fingerprint() of the program headers
     uint64_t headers;     // link-time address of the program headers
+    uint64_t end;         // of the last segment
+    uint64_t code_shift;  // address minus file offset in the segment of the stop address or blocks
     uint32_t header_bytes;
+    uint32_t library; // 1: a library, which is recognised when it is mapped
     uint32_t has_fault;
-    uint32_t block_count, reserved;
+    uint32_t block_count;
     struct wire_state_fault fault;
     struct wire_state_result result;
     struct wire_state_block blocks[]; // by address

@@ -31,6 +31,12 @@ static const char *const texts[] = {
     "memory [rax+rcx*8+0x10]:8 flip 63 at main",
     "memory 0x404010:2 zero at /a/c.c:7",
     "memory program+0x4010:8 flip 0 at std::sort+0x2",
+    "register rdx flip 3 at libc.so.6:write",
+    "register rdx flip 3 at main when thread(2)",
+    "register rdx flip 3 at main permanent when count == 7 and thread(4294967295)",
+    "register rdx flip 3 at libc.so.6+0x1234 permanent",
+    "register rdx flip 3 at ./plug:std::sort+0x2",
+    "register rdx flip 3 at /a/libx.so:save.c:22",
 };
 
 static struct error *read_text(const char *text, struct state_fault *fault)
@@ -66,6 +72,8 @@ static void other_spellings(void **state)
          "register rax flip 3..5 at main+0x10"},
         {"register flags flip 6 at main", "register flags flip zf at main"},
         {"register rax value 255 at main", "register rax value 0xff at main"},
+        {"register rax flip 3 at main when thread ( 2 ) and count == 3",
+         "register rax flip 3 at main when count == 3 and thread(2)"},
         {"memory [ rsp + 8 ]:4 zero at main", "memory [rsp+0x8]:4 zero at main"},
         {"memory [rax+rcx] zero at main", "memory [rax+rcx*1] zero at main"},
     };

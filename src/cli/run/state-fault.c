@@ -21,7 +21,7 @@ struct error *run_fault_prepare(struct run_fault *fault, const char *command)
     _cleanup_(elf_program_deinit) struct elf_program found = {0};
     TRY(state_fault_parse(&source, &parsed));
     TRY(elf_find_program(command, &found));
-    TRY(state_program_open(found.path, &fault->program));
+    TRY(state_program_open_for(found.path, &parsed, &source, &fault->program));
     TRY(state_program_resolve(&fault->program, &parsed, &source, &fault->plan));
     TRY(state_fault_format(&parsed, &fault->text));
     return state_file_write(&fault->file, &fault->program, &fault->plan, NULL, 0);
@@ -32,6 +32,7 @@ void run_fault_conclude(struct run_fault *fault, uint64_t start_ns)
     fault->result = state_file_result(&fault->file, &fault->program);
     fault->report = (struct report_state){.fault = fault->text.data,
                                           .program = fault->program.path,
+                                          .library = fault->program.library,
                                           .plan = &fault->plan,
                                           .result = &fault->result,
                                           .start_ns = start_ns};

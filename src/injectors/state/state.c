@@ -120,6 +120,10 @@ static struct error *parse_spec(struct upsets *self, const char *spec)
 {
     const struct source source = source_whole("fault", spec, strlen(spec));
     TRY(state_fault_parse(&source, &self->fault));
+    if (self->fault.library != NULL)
+        return source_error(&source, self->fault.place_at,
+                            "campaigns inject into the program only; 'ordeal run' also into "
+                            "libraries");
     TRY(state_program_resolve(&self->program, &self->fault, &source, &self->plan));
     return state_file_write(&self->file, &self->program, &self->plan, NULL, 0);
 }

@@ -69,7 +69,10 @@ static struct error *put_not_injected(const struct report_state *state, struct b
 {
     const struct wire_state_result *result = state->result;
     if (result->programs == 0)
-        return put_word(text, "not injected: no process ran ", state->program, "\n");
+        return put_word(text,
+                        state->library ? "not injected: no process loaded "
+                                       : "not injected: no process ran ",
+                        state->program, "\n");
     switch (result->problem) {
     case WIRE_STATE_NO_REGISTER:
         return buffer_printf(text, "not injected: this processor does not have the register, or "

@@ -10,6 +10,7 @@
 struct report_state {
     const char *fault;   // its text
     const char *program; // path of the file that it is injected into
+    bool library;        // that file is a library
     const struct wire_state_fault *plan;
     const struct wire_state_result *result;
     uint64_t start_ns; // of the trial
