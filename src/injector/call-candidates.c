@@ -234,6 +234,30 @@ bool call_plan_is_called(const struct call_plan *plan, size_t fault)
     return false;
 }
 
+// Rules of one class stand next to each other.
+static bool is_same_class(const struct call_plan *plan, size_t a, size_t b)
+{
+    const char *left = scenario_rule(plan->faults, a).class_text;
+    const char *right = scenario_rule(plan->faults, b).class_text;
+    return left != NULL && right != NULL && strcmp(left, right) == 0;
+}
+
+bool call_plan_is_idle_member(const struct call_plan *plan, size_t fault,
+                              bool *ret_stands_for_class)
+{
+    size_t start = fault, count = scenario_rule_count(plan->faults);
+    *ret_stands_for_class = false;
+    if (scenario_rule(plan->faults, fault).class_text == NULL)
+        return false;
+    while (start > 0 && is_same_class(plan, start - 1, fault))
+        start--;
+    for (size_t i = start; i < count && is_same_class(plan, i, fault); i++)
+        if (plan->made != NULL && plan->made[i] != 0)
+            return true;
+    *ret_stands_for_class = start == fault;
+    return start != fault;
+}
+
 bool call_plan_leaves_out(const struct call_plan *plan, size_t fault, const char *function)
 {
     const char *pattern = scenario_rule(plan->faults, fault).function;

@@ -36,6 +36,10 @@ _must_check_ struct error *call_candidates_one(struct call_plan *plan,
                                                candidate_add *add, void *data);
 // Whether any recorded call matches the fault.
 bool call_plan_is_called(const struct call_plan *plan, size_t fault);
+// Of a fault without candidates that is part of a class (%file): whether it needs no remark, since
+// another member has candidates or a member before it stands for all of them.
+bool call_plan_is_idle_member(const struct call_plan *plan, size_t fault,
+                              bool *ret_stands_for_class);
 // Whether a function that matches a glob gets no candidates, because it never returns the fault's
 // value: open*=-1 and opendir(). A function that the user named is never left out.
 bool call_plan_leaves_out(const struct call_plan *plan, size_t fault, const char *function);

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/suggestion.h"
 #include "injector/injector.h"
+#include "scenario/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,23 @@ struct error *parameters_error(const struct parameter *parameter, const char *fo
     if (parameter->line != 0)
         return error_prefix(error, "line %u, %s", parameter->line, parameter->name);
     return error_prefix(error, "%s", parameter->name);
+}
+
+struct error *parameters_check_classes(const struct parameters *parameters)
+{
+    static const char *const names[] = {"functions", "exclude"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct parameter *parameter = parameters_find(parameters, names[i]);
+        for (size_t j = 0; parameter != NULL && j < parameter->values.count; j++) {
+            _cleanup_error_ struct error *unknown =
+                function_class_check(parameter->values.items[j]);
+            if (unknown != NULL)
+                return unknown == error_no_memory()
+                           ? TAKE(unknown)
+                           : parameters_error(parameter, "%s", error_message(unknown));
+        }
+    }
+    return NULL;
 }
 
 void parameters_forget(struct parameters *parameters, const char *name)

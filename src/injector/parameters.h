@@ -56,6 +56,8 @@ const char *parameters_value(const struct parameters *parameters, const char *na
 // An error if a required parameter is missing.
 _must_check_ struct error *parameters_check(const struct parameters *parameters,
                                             const struct injector *injector);
+// An error if 'functions' or 'exclude' has a class of functions that there is not.
+_must_check_ struct error *parameters_check_classes(const struct parameters *parameters);
 // Makes an error that names the parameter and its line.
 __attribute__((format(printf, 2, 3))) _must_check_ struct error *
 parameters_error(const struct parameter *parameter, const char *format, ...);

@@ -108,6 +108,8 @@ static struct error *named_value(struct parser *parser, bool negative, struct ac
         actions->is_errno = constant->kind == CONSTANT_ERRNO && !negative;
         if (negative)
             actions->value[0] = 0 - actions->value[0];
+    } else if (size == 5 && memcmp(word, "error", 5) == 0 && !negative) {
+        actions->is_failure = true;
     } else if (real_name(word, size, &real, &suffix)) {
         store_real(actions, negative ? -real : real, suffix);
     } else if (size == 4 && memcmp(word, "void", 4) == 0 && !negative) {

@@ -29,7 +29,7 @@ struct pattern {
 };
 
 struct rule {
-    struct text text, condition, action, name;
+    struct text text, condition, action, name, class_text;
     uint32_t pattern;
     struct wire_rule wire;
 };

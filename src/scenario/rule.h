@@ -6,7 +6,8 @@
 #include "scenario/action.h"
 
 struct draft {
-    struct text library, function;
+    struct text library, function; // the function may be a class
+    size_t function_start;         // in action_source, for errors about the function
     struct actions actions;
     const struct source *action_source; // with action_start, for errors about the actions
     size_t action_start;
@@ -14,7 +15,7 @@ struct draft {
     const struct source *condition_source;
     struct text text, action_text; // as written; empty: composed from the parts
     struct text condition_text;
-    struct text name;
+    struct text name, class_text;
     unsigned arguments; // how many the user says there are
 };
 // Checks a draft, compiles it and adds it. Errors show the place in the user's text.

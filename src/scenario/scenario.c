@@ -158,6 +158,11 @@ struct error *scenario_split_pattern(struct scenario *scenario, const struct sou
     if (strchr(name.chars, ':') != NULL)
         return source_error(source, offset, "'%s': a function is written NAME or LIBRARY:NAME",
                             text);
+    _cleanup_error_ struct error *unknown = function_class_check(name.chars);
+    if (unknown != NULL)
+        return unknown == error_no_memory()
+                   ? TAKE(unknown)
+                   : source_error(source, offset, "%s", error_message(unknown));
     if (!brackets_close(library.chars) || !brackets_close(name.chars))
         return source_error(source, offset, "'%s': '[' has no ']'", text);
     *ret_library = library;
@@ -195,7 +200,7 @@ struct error *scenario_use_system_calls(struct scenario *scenario,
     for (size_t i = 0; i < scenario->rules.count && *ret_other == NULL; i++) {
         const struct rule *rule = &scenario->rules.items[i];
         const struct pattern *pattern = &scenario->patterns.items[rule->pattern];
-        if (!is_about_calls(pattern) &&
+        if (!is_about_calls(pattern) && rule->class_text.size == 0 &&
             (pattern->library.size != 0 || !is_call(pattern->name.chars)))
             *ret_other = rule->text.chars;
     }
@@ -203,7 +208,9 @@ struct error *scenario_use_system_calls(struct scenario *scenario,
         return NULL;
     TRY(scenario_text(scenario, WIRE_SYSTEM_CALLS, strlen(WIRE_SYSTEM_CALLS), &library));
     for (size_t i = 0; i < scenario->patterns.count; i++)
-        if (!is_about_calls(&scenario->patterns.items[i]))
+        // A class also has functions that are no calls; they stay, and never apply.
+        if (!is_about_calls(&scenario->patterns.items[i]) &&
+            is_call(scenario->patterns.items[i].name.chars))
             scenario->patterns.items[i].library = library;
     return NULL;
 }
@@ -224,6 +231,7 @@ struct scenario_rule_view scenario_rule(const struct scenario *scenario, size_t 
         .action = rule->action.chars,
         .condition = rule->condition.chars,
         .name = rule->name.size != 0 ? rule->name.chars : NULL,
+        .class_text = rule->class_text.size != 0 ? rule->class_text.chars : NULL,
     };
 }
 

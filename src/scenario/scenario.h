@@ -44,12 +44,13 @@ _must_check_ struct error *scenario_add_xml(struct scenario *scenario, const cha
 
 // What a rule says, for listings and reports. Strings belong to the scenario.
 struct scenario_rule_view {
-    const char *text;      // the whole rule in native spelling
-    const char *library;   // pattern, or NULL
-    const char *function;  // name or glob
-    const char *action;    // "-1/EIO", "delay 50ms", …; "watch" if it never injects
-    const char *condition; // after `when`, or ""
-    const char *name;      // the label a scenario file gave it, or NULL
+    const char *text;       // the whole rule in native spelling
+    const char *library;    // pattern, or NULL
+    const char *function;   // name or glob
+    const char *action;     // "-1/EIO", "delay 50ms", …; "watch" if it never injects
+    const char *condition;  // after `when`, or ""
+    const char *name;       // the label a scenario file gave it, or NULL
+    const char *class_text; // the rule about a class that this one is part of, or NULL
 };
 size_t scenario_rule_count(const struct scenario *scenario);
 struct scenario_rule_view scenario_rule(const struct scenario *scenario, size_t index);

@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char *const keys[] = {"error", "retval",  "signal",     "delay_enter", "delay_exit",
@@ -60,35 +59,7 @@ static struct error *parse_result(struct parser *parser, struct actions *actions
     TRY(action_parse_errno(parser, actions));
     actions->set |= WIRE_RETURN;
     actions->is_failure = true;
-    return NULL;
-}
-
-// error= gives only the errno. What the function returns with it, or instead of it, depends on the
-// function.
-static struct error *fill_failure(struct scenario *scenario, const struct source *source,
-                                  size_t start, struct draft *draft)
-{
-    struct actions *actions = &draft->actions;
-    const char *failure = NULL, *function = draft->function.chars;
-    if (!actions->is_failure)
-        return NULL;
-    if (!prototype_failure(function, &failure))
-        return source_error(source, start,
-                            "the functions that '%s' stands for fail with different values; write "
-                            "%s=VALUE/ERRNO for one of them",
-                            function, function);
-    if (failure == NULL)
-        failure = "-1";
-    actions->value[0] = (uint64_t)prototype_failure_value(failure, actions->error);
-    if (failure != PROTOTYPE_ERRNO)
-        return scenario_text(scenario, failure, strlen(failure), &actions->value_text);
-    const char *name = constant_name(CONSTANT_ERRNO, actions->error);
-    char digits[16];
-    snprintf(digits, sizeof digits, "%d", actions->error);
-    name = name != NULL ? name : digits;
-    actions->set &= ~(uint32_t)WIRE_ERRNO;
-    actions->error = 0;
-    return scenario_text(scenario, name, strlen(name), &actions->value_text);
+    return scenario_text(parser->scenario, "error", strlen("error"), &actions->value_text);
 }
 
 // Microseconds unless a unit follows.
@@ -183,7 +154,7 @@ static struct error *add_functions(struct scenario *scenario, const struct sourc
         TRY(scenario_text(scenario, source->text + start, stop - start, &word));
         TRY(scenario_split_pattern(scenario, source, start, word, false, &draft.library,
                                    &draft.function));
-        TRY(fill_failure(scenario, source, start, &draft));
+        draft.function_start = start;
         TRY(rule_add(scenario, &draft));
         start = stop + 1;
     }

@@ -3,6 +3,8 @@
 #ifndef ORDEAL_SCENARIO_TABLES_H
 #define ORDEAL_SCENARIO_TABLES_H
 
+#include "base/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +59,17 @@ const char *prototype_impossible_result(const char *function, uint64_t value);
 char prototype_argument(const struct prototype *prototype, unsigned number);
 // "a size", "a descriptor", …
 const char *prototype_kind_text(char kind);
+
+// Classes of functions: a word such as %file stands for all functions of that kind, of the C
+// library or, with `calls`, of the kernel.
+#define FUNCTION_NAME_SIZE 32
+size_t function_class_count(void);
+const char *function_class_name(size_t index);
+// Whether the word is written as a class; function_class_check() fails if there is no such class.
+bool is_function_class(const char *word);
+_must_check_ struct error *function_class_check(const char *word);
+// The members, one after the other: *at starts at 0. False after the last, and for other words.
+bool function_class_next(const char *word, bool calls, size_t *at, char name[FUNCTION_NAME_SIZE]);
+bool function_class_has(const char *word, bool calls, const char *function);
 
 #endif

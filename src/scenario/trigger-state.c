@@ -54,6 +54,9 @@ static struct error *parse_after(struct parser *parser, struct expression *node)
     struct text library, name;
     TRY(scenario_split_pattern(parser->scenario, lexer->source, word.start, word.text, word.quoted,
                                &library, &name));
+    if (is_function_class(name.chars))
+        return parser_error(parser, word.start,
+                            "after() counts from one function, or a glob, not from a class");
     uint32_t pattern;
     TRY(scenario_intern_pattern(parser->scenario, library, name, &pattern));
     node->number = pattern;

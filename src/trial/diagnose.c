@@ -151,6 +151,30 @@ static char *explain(const struct wire_view *view, const struct wire_pattern *pa
     return explain_name(linkage, library, name);
 }
 
+// A class of functions says nothing about each of them: if one can be intercepted, all is well; if
+// none can, one sentence is enough.
+static struct error *explain_classes(const struct wire_view *view, bool *bound,
+                                     struct diagnosis *diagnosis)
+{
+    for (uint32_t start = 0, end; start < view->rule_count; start = end) {
+        uint32_t class_text = view->rules[start].class_text;
+        bool used = bound[start];
+        for (end = start + 1;
+             class_text != 0 && end < view->rule_count && view->rules[end].class_text == class_text;
+             end++)
+            used |= bound[end];
+        if (class_text != 0 && !used && view->region->processes != 0) {
+            diagnosis->whys[start] =
+                strdup("no module of any process imports a function of this class");
+            if (diagnosis->whys[start] == NULL)
+                return error_no_memory();
+        }
+        for (uint32_t i = start; class_text != 0 && view->region->processes != 0 && i < end; i++)
+            bound[i] = true;
+    }
+    return NULL;
+}
+
 static struct error *explain_rules(const struct wire_view *view, struct diagnosis *diagnosis)
 {
     diagnosis->whys = calloc((size_t)view->rule_count + 1, sizeof *diagnosis->whys);
@@ -169,6 +193,7 @@ static struct error *explain_rules(const struct wire_view *view, struct diagnosi
     }
     if (unbound == 0)
         return NULL;
+    TRY(explain_classes(view, bound, diagnosis));
     // Where files cannot be read any more, the sentence is only less precise.
     _cleanup_(linkage_deinit) struct linkage linkage = {0};
     if (view->region->command_words != 0)
@@ -199,7 +224,7 @@ static bool is_missed(const struct wire_view *view, const struct wire_pattern *p
     bool missed = pattern->rule_refs.count != 0 && (pattern->flags & WIRE_GLOB) == 0 &&
                   view->pattern_states[pattern - view->patterns].bound != 0;
     for (uint32_t i = 0; missed && i < pattern->rule_refs.count; i++)
-        missed = view->rule_states[refs[i]].reached == 0;
+        missed = view->rule_states[refs[i]].reached == 0 && view->rules[refs[i]].class_text == 0;
     return missed;
 }
 

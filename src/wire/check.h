@@ -249,11 +249,12 @@ static inline int wire_check_rule(const struct wire_plan *plan, const struct wir
     const uint32_t known = WIRE_RETURN | WIRE_ERRNO | WIRE_DELAY | WIRE_SIGNAL | WIRE_SHORT |
                            WIRE_OUT | WIRE_PERFORMED | WIRE_SKIPPED | WIRE_OBSERVE;
     const uint32_t returning = WIRE_PERFORMED | WIRE_SKIPPED;
-    if (rule->text >= plan->strings.count || rule->condition >= plan->strings.count ||
-        (rule->actions & ~known) != 0 || rule->value_kind > WIRE_VALUE_LONG_DOUBLE ||
-        rule->error < 0 || rule->error > WIRE_CHECK_ERRNO || rule->signal < 0 ||
-        rule->signal > WIRE_CHECK_SIGNAL || rule->short_argument >= WIRE_ARGUMENTS ||
-        rule->descriptor > WIRE_ARGUMENTS || rule->stackless > 1)
+    if (rule->text >= plan->strings.count || rule->class_text >= plan->strings.count ||
+        rule->condition >= plan->strings.count || (rule->actions & ~known) != 0 ||
+        rule->value_kind > WIRE_VALUE_LONG_DOUBLE || rule->error < 0 ||
+        rule->error > WIRE_CHECK_ERRNO || rule->signal < 0 || rule->signal > WIRE_CHECK_SIGNAL ||
+        rule->short_argument >= WIRE_ARGUMENTS || rule->descriptor > WIRE_ARGUMENTS ||
+        rule->stackless > 1)
         return 0;
     if ((rule->actions & WIRE_SIGNAL) != 0 && rule->signal == 0)
         return 0;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define WIRE_PLAN_MAGIC   0x4c50524fu // "ORPL"
-#define WIRE_VERSION      17u
+#define WIRE_VERSION      18u
 #define WIRE_NONE         0xffffffffu
 #define WIRE_SYSTEM_CALLS "syscall"    // the library of a pattern that names system calls
 #define WIRE_GO_CALLS     "go-runtime" // likewise: those that Go's runtime makes for itself
@@ -132,6 +132,8 @@ struct wire_rule {
     uint32_t new_stack;  // the condition has `new_stack`: firing remembers the stack
     uint32_t site_exact; // 1: `site` names single call sites (module+offset), never ranges
     uint64_t count_first, count_last, count_step; // occurrence numbers, 1-based
+    uint32_t class_text; // string: the rule about a class (%file) that this one is part of; 0: none
+    uint32_t reserved;
 };
 
 struct wire_out {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of facts: in order, without doubles, true where the system can tell, and in use.
+#include "observe/linux-calls.h"
 #include "scenario-help.h"
 #include "scenario/tables.h"
 #include "scenario/trigger.h"
@@ -177,6 +178,48 @@ static void test_misfits(void **state)
     }
 }
 
+static bool takes_path(const struct prototype *prototype)
+{
+    return strchr(prototype->arguments, PROTOTYPE_PATH) != NULL && prototype->failure != NULL;
+}
+
+// Each member has a failure of its own; %file has all functions that take a path.
+static void test_classes(void **state)
+{
+    assert_int_equal(function_class_count(), 4);
+    for (size_t i = 0; i < function_class_count(); i++) {
+        const char *class = function_class_name(i);
+        for (int calls = 0; calls < 2; calls++) {
+            char name[FUNCTION_NAME_SIZE], last[FUNCTION_NAME_SIZE] = "";
+            size_t count = 0;
+            for (size_t at = 0; function_class_next(class, calls, &at, name); count++) {
+                if (strcmp(last, name) >= 0)
+                    fail_msg("%s: %s after %s", class, name, last);
+                memcpy(last, name, sizeof last);
+                assert_true(function_class_has(class, calls, name));
+                const struct prototype *prototype = prototype_find(name);
+                if (!calls && (prototype == NULL || prototype->failure == NULL))
+                    fail_msg("%s: nothing is known of how %s fails", class, name);
+                if (calls && linux_call_find(name) == NULL)
+                    fail_msg("%s: there is no system call %s", class, name);
+            }
+            assert_true(count >= 14);
+        }
+    }
+    for (size_t i = 0; i < prototype_count(); i++)
+        if (takes_path(prototype_at(i)) &&
+            !function_class_has("%file", false, prototype_at(i)->name))
+            fail_msg("%%file has no %s", prototype_at(i)->name);
+    assert_false(function_class_has("%file", false, "read"));
+    assert_false(function_class_has("file", false, "open"));
+    assert_false(function_class_has("%file", false, "newfstatat"));
+    assert_null(function_class_check("file"));
+    assert_null(function_class_check("%memory"));
+    expect_error(function_class_check("%mem"),
+                 "there is no class of functions '%mem'; there are %file, %network, %memory, "
+                 "%process");
+}
+
 // How functions fail beside their value: in order, of functions that exist, and agreeing with what
 // the other table says of their arguments.
 static void test_traits(void **state)
@@ -240,7 +283,7 @@ int main(void)
         cmocka_unit_test(test_constants),  cmocka_unit_test(test_errnos_and_signals),
         cmocka_unit_test(test_prototypes), cmocka_unit_test(test_failures),
         cmocka_unit_test(test_triggers),   cmocka_unit_test(test_traits),
-        cmocka_unit_test(test_misfits),
+        cmocka_unit_test(test_misfits),    cmocka_unit_test(test_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

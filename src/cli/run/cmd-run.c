@@ -179,7 +179,8 @@ static struct error *all_fired(const struct trial *trial, bool *ret_fired)
     TRY(facts_init(&facts, &trial->view, false));
     *ret_fired = true;
     for (uint32_t i = 0; i < trial->view.rule_count; i++)
-        *ret_fired &= facts.rule_states[i] == RULE_FIRED || trial->view.rules[i].actions == 0;
+        *ret_fired &= facts.rule_states[i] == RULE_FIRED || facts.idle_members[i] ||
+                      trial->view.rules[i].actions == 0;
     return NULL;
 }
 

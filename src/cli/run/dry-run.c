@@ -73,12 +73,51 @@ static const char *suggestion_for(const char *function, const struct linkage *li
     return suggestion_text(&suggestion, storage);
 }
 
+static bool is_used(const struct scenario *scenario, const struct linkage *linkage, size_t rule)
+{
+    for (size_t i = 0; i < linkage->modules.count; i++) {
+        const struct linkage_module *module = &linkage->modules.items[i];
+        for (size_t j = 0; j < module->imports.count; j++)
+            if (covers(scenario, rule, linkage, &module->imports.items[j]))
+                return true;
+    }
+    return false;
+}
+
+// Whether the rule is the first of a class no function of which is imported; the last of them.
+static bool is_idle_class(const struct scenario *scenario, const struct linkage *linkage,
+                          size_t rule, size_t *ret_last)
+{
+    const char *class_text = scenario_rule(scenario, rule).class_text;
+    if (class_text == NULL ||
+        (rule > 0 && scenario_rule(scenario, rule - 1).class_text == class_text))
+        return false;
+    for (; rule < scenario_rule_count(scenario) &&
+           scenario_rule(scenario, rule).class_text == class_text;
+         rule++) {
+        if (is_used(scenario, linkage, rule))
+            return false;
+        *ret_last = rule;
+    }
+    return true;
+}
+
 static struct error *put_text(const struct scenario *scenario, const struct linkage *linkage,
                               struct buffer *text)
 {
     size_t idle = 0;
     for (size_t rule = 0; rule < scenario_rule_count(scenario); rule++) {
-        size_t count = 0;
+        size_t count = 0, end = rule;
+        if (is_idle_class(scenario, linkage, rule, &end)) {
+            TRY(put_parts(text, "", scenario_rule(scenario, rule).class_text, "\n"));
+            TRY(buffer_printf(text, "    WARNING: nothing the program starts with imports a "
+                                    "function of this class\n"));
+            idle++;
+            rule = end;
+            continue;
+        }
+        if (scenario_rule(scenario, rule).class_text != NULL && !is_used(scenario, linkage, rule))
+            continue;
         TRY(put_parts(text, "", scenario_rule(scenario, rule).text, "\n"));
         for (size_t i = 0; i < linkage->modules.count; i++)
             TRY(put_module(scenario, rule, linkage, &linkage->modules.items[i], &count, text));

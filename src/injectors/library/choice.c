@@ -35,7 +35,8 @@ static enum stage stage_of(enum site_class class)
 static bool matches(const struct words *globs, const char *text)
 {
     for (size_t i = 0; globs != NULL && i < globs->count; i++)
-        if (fnmatch(globs->items[i], text, 0) == 0)
+        if (fnmatch(globs->items[i], text, 0) == 0 ||
+            function_class_has(globs->items[i], false, text))
             return true;
     return false;
 }

@@ -62,7 +62,8 @@ static const struct injector_option command_line[] = {
      .test = true,
      .parameter = "functions",
      .argument = "GLOB",
-     .help = "fail these functions only; may be given again"},
+     .help =
+         "fail these functions only, or %file, %network, %memory, %process; may be given again"},
     {.name = "modules",
      .test = true,
      .parameter = "modules",

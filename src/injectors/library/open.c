@@ -89,6 +89,7 @@ static struct error *check_together(const struct library *library)
                                            "depth",     "coverage", NULL};
     static const char *const given[] = {"at", "mode", "plugins", NULL};
     const char *const *wrong = library->automatic ? given : choosing;
+    TRY(parameters_check_classes(library->setup.parameters));
     for (; *wrong != NULL; wrong++)
         if (parameters_find(library->setup.parameters, *wrong) != NULL)
             return error_new(library->automatic ? "'%s' does not go with automatic faults"

@@ -113,12 +113,16 @@ struct error *untested_faults_remark(const struct untested_faults *untested,
 {
     for (size_t i = 0; i < scenario_rule_count(plan->faults); i++) {
         TRY(tell_misfits(plan, i, add, data));
-        if ((plan->made != NULL && plan->made[i] != 0) || is_misfit(plan, i))
+        const struct scenario_rule_view rule = scenario_rule(plan->faults, i);
+        bool stands_for_class;
+        if ((plan->made != NULL && plan->made[i] != 0) || is_misfit(plan, i) ||
+            call_plan_is_idle_member(plan, i, &stands_for_class))
             continue;
         _cleanup_(buffer_deinit) struct buffer why = {0};
-        TRY(put_why(untested, plan, setup, i, &why));
+        TRY(stands_for_class ? buffer_printf(&why, "no function of this class is ever called")
+                             : put_why(untested, plan, setup, i, &why));
         const struct store_remark remark = {.kind = REMARK_UNTESTED,
-                                            .about = scenario_rule(plan->faults, i).text,
+                                            .about = stands_for_class ? rule.class_text : rule.text,
                                             .text = why.data};
         TRY(add(data, &remark));
     }

@@ -7,6 +7,7 @@
 #include "injector/spec.h"
 #include "injectors/syscall/internal.h"
 #include "scenario/rule.h"
+#include "scenario/tables.h"
 #include "store/spec.h"
 #include "trial/program.h"
 #include "trial/system-call-rules.h"
@@ -77,7 +78,10 @@ static void close_calls(void *data)
 static struct error *add_rule(struct scenario *scenario, const char *rule)
 {
     const char *other;
-    TRY(scenario_add_spec(scenario, rule));
+    _cleanup_(buffer_deinit) struct buffer spec = {0};
+    // A class has other calls than functions.
+    TRY(buffer_printf(&spec, "%s%s", is_function_class(rule) ? WIRE_SYSTEM_CALLS ":" : "", rule));
+    TRY(scenario_add_spec(scenario, spec.data));
     TRY(scenario_use_system_calls(scenario, system_call_is_named, &other));
     return other == NULL ? NULL : error_new("'%s' is not about a system call", other);
 }
@@ -131,6 +135,7 @@ static struct error *check_together(const struct system_calls *self)
     static const char *const choosing[] = {"functions", "modules", "exclude", "errors", NULL};
     static const char *const given[] = {"at", "mode", NULL};
     const char *const *wrong = self->automatic ? given : choosing;
+    TRY(parameters_check_classes(self->setup.parameters));
     for (; *wrong != NULL; wrong++)
         if (parameters_find(self->setup.parameters, *wrong) != NULL)
             return error_new(self->automatic ? "'%s' does not go with automatic faults"
@@ -330,12 +335,16 @@ static struct error *remarks(void *data, remark_add *add, void *add_data)
 {
     const struct system_calls *self = data;
     for (size_t i = 0; !self->automatic && i < scenario_rule_count(self->plan.faults); i++) {
-        if (self->plan.made == NULL || self->plan.made[i] != 0)
+        bool stands_for_class;
+        if (self->plan.made == NULL || self->plan.made[i] != 0 ||
+            call_plan_is_idle_member(&self->plan, i, &stands_for_class))
             continue;
+        const struct scenario_rule_view rule = scenario_rule(self->plan.faults, i);
         const struct store_remark remark = {
             .kind = REMARK_UNTESTED,
-            .about = (char *)scenario_rule(self->plan.faults, i).text,
-            .text = (char *)"the workload does not make this system call",
+            .about = (char *)(stands_for_class ? rule.class_text : rule.text),
+            .text = (char *)(stands_for_class ? "the workload makes no system call of this class"
+                                              : "the workload does not make this system call"),
         };
         TRY(add(add_data, &remark));
     }

@@ -34,6 +34,29 @@ static struct error *find_rule_states(struct facts *facts)
     return NULL;
 }
 
+// Of a class of functions, programs use a few: the others say nothing. If none was used, the first
+// stands for all.
+static struct error *find_idle_members(struct facts *facts)
+{
+    const struct wire_view *view = facts->view;
+    facts->idle_members = calloc(view->rule_count + 1, sizeof *facts->idle_members);
+    if (facts->idle_members == NULL)
+        return error_no_memory();
+    for (uint32_t start = 0, end; start < view->rule_count; start = end) {
+        uint32_t best = start, class_text = view->rules[start].class_text;
+        for (end = start + 1;
+             class_text != 0 && end < view->rule_count && view->rules[end].class_text == class_text;
+             end++)
+            if (facts->rule_states[end] > facts->rule_states[best])
+                best = end;
+        for (uint32_t i = start; i < end; i++)
+            facts->idle_members[i] = i != best && facts->rule_states[i] < RULE_REACHED;
+        for (uint32_t i = start; facts->rule_states[best] == RULE_FIRED && i < end; i++)
+            facts->idle_members[i] = facts->rule_states[i] != RULE_FIRED;
+    }
+    return NULL;
+}
+
 struct error *facts_init(struct facts *facts, const struct wire_view *view, bool symbolize)
 {
     *facts = (struct facts){.view = view, .symbolize = symbolize};
@@ -48,12 +71,14 @@ struct error *facts_init(struct facts *facts, const struct wire_view *view, bool
             facts->fired += view->rule_states[i].fired;
         facts->lost = view->region->journal_head - view->record_count;
     }
-    return find_rule_states(facts);
+    TRY(find_rule_states(facts));
+    return find_idle_members(facts);
 }
 
 void facts_deinit(struct facts *facts)
 {
     free(facts->rule_states);
+    free(facts->idle_members);
     if (facts->symbolizer != NULL)
         dwarf_symbolizer_free(facts->symbolizer);
     *facts = (struct facts){0};

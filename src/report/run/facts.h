@@ -23,7 +23,8 @@ enum rule_state {
 
 struct facts {
     const struct wire_view *view;
-    enum rule_state *rule_states;           // view->rule_count
+    enum rule_state *rule_states; // view->rule_count
+    bool *idle_members;           // likewise: part of a class, another part of which tells more
     uint64_t injections, notes, torn, lost; // numbers of records
     uint64_t fired;                         // sum over all rules
     struct dwarf_symbolizer *symbolizer;    // created for the first frame

@@ -74,8 +74,11 @@ static void add_rules(struct page *page)
         const char *why = page->run->reasons != NULL ? page->run->reasons[i] : NULL;
         json_t *rule = json_add_object(&page->builder, rules, NULL);
         json_add_string(&page->builder, rule, "rule", wire_view_string(view, view->rules[i].text));
+        if (view->rules[i].class_text != 0)
+            json_add_string(&page->builder, rule, "class_rule",
+                            wire_view_string(view, view->rules[i].class_text));
         json_add_string(&page->builder, rule, "state", facts_rule_state_name(state));
-        if (state == RULE_CANNOT_APPLY)
+        if (state == RULE_CANNOT_APPLY && !page->facts.idle_members[i])
             json_add_string(&page->builder, rule, "why",
                             why != NULL ? why : "no process imports such a function");
         if (state == RULE_UNKNOWN)

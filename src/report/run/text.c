@@ -372,6 +372,15 @@ static struct error *put_crashes(struct page *page)
     return NULL;
 }
 
+// As the user wrote it, if it stands for its whole class, none of which was reached.
+static const char *rule_text(const struct page *page, uint32_t index)
+{
+    const struct wire_rule *rule = &page->facts.view->rules[index];
+    bool whole =
+        rule->class_text != 0 && page->facts.rule_states[index] < RULE_REACHED && !page->run->all;
+    return wire_view_string(page->facts.view, whole ? rule->class_text : rule->text);
+}
+
 static struct error *put_rule(struct page *page, uint32_t index)
 {
     static const enum colour colours[] = {YELLOW, DIM, PLAIN, RED, YELLOW};
@@ -397,7 +406,7 @@ static struct error *put_rule(struct page *page, uint32_t index)
         break;
     }
     TRY(paint(page, PLAIN));
-    TRY(text_put(&page->text, wire_view_string(view, view->rules[index].text), SIZE_MAX, 0));
+    TRY(text_put(&page->text, rule_text(page, index), SIZE_MAX, 0));
     const char *at_least = counts->uncounted != 0 ? "at least " : "";
     if (state == RULE_FIRED)
         PUT(page, "  (%llu of %s%llu %s)", (unsigned long long)counts->fired, at_least,
@@ -414,11 +423,16 @@ static struct error *put_rules(struct page *page)
     // A scenario may have thousands of rules: show those that did something, and count the others.
     const struct wire_view *view = page->facts.view;
     uint64_t hidden[RULE_UNKNOWN + 1] = {0};
-    bool all = page->run->all || view->rule_count <= 50;
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < view->rule_count; i++)
+        shown += !page->facts.idle_members[i];
+    bool all = page->run->all || shown <= 50;
     if (view->rule_count != 0)
         PUT(page, "\n");
     for (uint32_t i = 0; i < view->rule_count; i++) {
         enum rule_state state = page->facts.rule_states[i];
+        if (page->facts.idle_members[i] && !page->run->all)
+            continue;
         if (all || state == RULE_FIRED)
             TRY(put_rule(page, i));
         else
@@ -467,13 +481,13 @@ static struct error *put_cannot_apply(struct page *page)
     const struct wire_view *view = page->facts.view;
     uint32_t shown = 0;
     for (uint32_t i = 0; i < view->rule_count; i++) {
-        if (page->facts.rule_states[i] != RULE_CANNOT_APPLY ||
+        if (page->facts.rule_states[i] != RULE_CANNOT_APPLY || page->facts.idle_members[i] ||
             (shown++ >= SHOWN_NOTES && !page->run->all))
             continue;
         const char *why = page->run->reasons != NULL ? page->run->reasons[i] : NULL;
         TRY(put_warning_heading(page));
         PUT(page, "the rule '");
-        TRY(text_put(&page->text, wire_view_string(view, view->rules[i].text), SIZE_MAX, 0));
+        TRY(text_put(&page->text, rule_text(page, i), SIZE_MAX, 0));
         PUT(page, "' cannot apply: ");
         TRY(text_put(&page->text, why != NULL ? why : "no process imports such a function",
                      SIZE_MAX, 0));
