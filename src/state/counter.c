@@ -69,7 +69,8 @@ static bool append_jump(struct wire_state_counter *counter, uint64_t target)
 
 static bool append_count(struct wire_state_counter *counter, uint32_t *ret_branch)
 {
-    const unsigned char distance[4] = {0}, branch[] = {0x74, 0}; // jz
+    // jle, not jz: other threads come here until the tracer has heard of the one that was meant.
+    const unsigned char distance[4] = {0}, branch[] = {0x7e, 0};
     if (!append(counter, count_begin, sizeof count_begin))
         return false;
     counter->count_at = counter->size;
