@@ -233,8 +233,9 @@ static struct error *prepare(struct campaign *campaign)
         TRY(learning->load(shooting_injector(campaign->shooting), campaign->store,
                            campaign->row.id));
     if (done)
-        return reference_load(&campaign->definition->oracle, campaign->store, campaign->row.id,
-                              &campaign->reference);
+        return reference_load(&campaign->definition->oracle,
+                              inputs_count(&campaign->definition->inputs), campaign->store,
+                              campaign->row.id, &campaign->reference);
     struct preparation preparation = {
         .definition = campaign->definition,
         .injector = campaign->injector,

@@ -100,7 +100,9 @@ struct error *network_decide(struct preparation *preparation, struct reference *
         return NULL;
     preparation->trying_network = false;
     bool used = traffic.inward || traffic.refused || takes_ports(preparation);
-    bool fit = reference_is_as_expected(reference);
+    bool fit = inputs_count(&preparation->definition->inputs) != 0
+                   ? reference_is_fit(reference)
+                   : reference_is_as_expected(reference);
     if (!fit && reference_is_late(reference) && !used && !traffic.outward)
         return NULL; // waiting again would take as long
     if (!fit)

@@ -180,7 +180,8 @@ static struct error *store_candidates(struct preparation *preparation,
         selected += chosen[i];
     }
     campaign->candidates = number;
-    campaign->planned = sweep ? 0 : selected * preparation->definition->selection.repeat;
+    bool known = !sweep && !preparation->definition->selection.until_activated;
+    campaign->planned = known ? selected * preparation->definition->selection.repeat : 0;
     return NULL;
 }
 
@@ -251,6 +252,13 @@ static struct error *store_all(struct preparation *preparation, struct reference
     return store_update_campaign(preparation->store, preparation->campaign);
 }
 
+// Each input has its own references.
+static uint32_t reference_runs(const struct definition *definition)
+{
+    uint32_t inputs = inputs_count(&definition->inputs);
+    return definition->oracle.references * (inputs != 0 ? inputs : 1);
+}
+
 #define WORTHWHILE 10 // a suggested budget has room for so many trials
 
 // An error if the budget will leave no time for trials, so that the user learns it now.
@@ -259,7 +267,7 @@ static struct error *check_budget(const struct preparation *preparation, uint64_
                                   uint64_t last_at_ns, uint32_t left)
 {
     uint64_t now_ns = clock_ns(), longest_ns = preparation->longest_ns, need_ns = left * longest_ns;
-    uint32_t count = preparation->definition->oracle.references;
+    uint32_t count = reference_runs(preparation->definition);
     uint64_t spent_ns = preparation->spent_ns + (now_ns - start_ns);
     if (left > 0 && last_at_ns > now_ns && last_at_ns - now_ns + longest_ns > need_ns)
         need_ns = last_at_ns - now_ns + longest_ns;
@@ -293,7 +301,7 @@ static struct error *give_up(const struct preparation *preparation, struct refer
 
 static struct error *run_references(struct preparation *preparation, struct reference *reference)
 {
-    uint32_t count = preparation->definition->oracle.references;
+    uint32_t count = reference_runs(preparation->definition);
     uint64_t start_ns = clock_ns(),
              last_at_ns = start_ns + preparation->definition->oracle.spread_ns;
     shooting_watch(preparation->shooting, preparation->control->interrupts, 0, tell_lingering,
@@ -305,6 +313,8 @@ static struct error *run_references(struct preparation *preparation, struct refe
         if (i > 0 && i + 1 == count)
             wait_until(preparation, last_at_ns);
         uint64_t timeout_ns = reference_limit_ns(preparation, start_ns, &cut);
+        TRY(shooting_set_input(preparation->shooting,
+                               i / preparation->definition->oracle.references));
         TRY(run_reference(preparation, i, timeout_ns, reference));
         if (interrupted(preparation))
             break;

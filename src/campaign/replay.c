@@ -237,7 +237,8 @@ static struct error *replay_run(const struct replay *replay, struct store *store
     _cleanup_(freep_reference) struct reference *reference = NULL;
     _cleanup_(freep_shooting) struct shooting *shooting = NULL;
     TRY(compare_circumstances(replay, end));
-    TRY(reference_load(&replay->definition.oracle, store, replay->campaign.id, &reference));
+    TRY(reference_load(&replay->definition.oracle, inputs_count(&replay->definition.inputs), store,
+                       replay->campaign.id, &reference));
     TRY(shooting_new(&replay->definition, replay->injector, &shooting));
     watch(shooting, control);
     tell(control, end, times);
@@ -280,7 +281,8 @@ static struct error *find_timeout(const struct replay *replay, struct store *sto
     *ret_timeout_ns = 0;
     if (replay->trial.outcome != STORE_OUTCOME_TIMEOUT)
         return NULL;
-    TRY(reference_load(&replay->definition.oracle, store, replay->campaign.id, &reference));
+    TRY(reference_load(&replay->definition.oracle, inputs_count(&replay->definition.inputs), store,
+                       replay->campaign.id, &reference));
     *ret_timeout_ns = reference_timeout_ns(reference);
     return NULL;
 }

@@ -75,6 +75,7 @@ struct error *schedule_done(struct schedule *schedule, struct trial_job *job,
 struct list_item {
     uint64_t key; // sorts the list: random, or 0 for what comes first
     uint64_t number;
+    bool running; // with selection.until_activated: a trial of it has no result yet
 };
 
 struct list {
@@ -82,6 +83,7 @@ struct list {
     ARRAY(struct list_item) items;
     uint64_t highest;        // number
     unsigned char *finished; // bit per trial number
+    bool until_activated;
     uint64_t repeat, round;
     size_t at;
 };
@@ -112,11 +114,27 @@ static struct error *list_row(void *data, const struct store_candidate *row)
     return NULL;
 }
 
+static void finish(struct list *list, uint64_t number)
+{
+    if (number >= 1 && number <= list->highest * list->repeat)
+        list->finished[(number - 1) / 8] |= (unsigned char)(1u << (number - 1) % 8);
+}
+
+// A candidate whose fault was activated needs no more trials.
+static void finish_activated(struct list *list, uint64_t number, enum verdict verdict)
+{
+    uint64_t first = number - (number - 1) % list->repeat;
+    if (list->until_activated && verdict != VERDICT_NOT_ACTIVATED && verdict != VERDICT_INVALID)
+        for (uint64_t i = 0; i < list->repeat; i++)
+            finish(list, first + i);
+}
+
 static struct error *list_trial(void *data, const struct store_trial *row)
 {
     struct list *list = data;
-    if (row->number >= 1 && row->number <= list->highest * list->repeat)
-        list->finished[(row->number - 1) / 8] |= (unsigned char)(1u << (row->number - 1) % 8);
+    finish(list, row->number);
+    if (row->number >= 1)
+        finish_activated(list, row->number, row->verdict);
     return NULL;
 }
 
@@ -150,6 +168,7 @@ static struct error *list_load(const struct schedule_options *options, void **re
         return error_no_memory();
     list->options = *options;
     list->repeat = options->definition->selection.repeat;
+    list->until_activated = options->definition->selection.until_activated;
     TRY(store_each_candidate(options->store, options->campaign, 0, 0, list_row, list));
     if (list->highest > SIZE_MAX / 2 / list->repeat)
         return error_new("%llu candidates times %llu repetitions are too many",
@@ -167,7 +186,7 @@ static struct error *list_load(const struct schedule_options *options, void **re
 static uint64_t list_planned(const void *self)
 {
     const struct list *list = self;
-    return list->items.count * list->repeat;
+    return list->until_activated ? 0 : list->items.count * list->repeat;
 }
 
 static enum call_check check_of(const char *series)
@@ -198,8 +217,12 @@ static struct error *list_next(void *self, bool *ret_got, struct trial_job *ret_
     *ret_got = false;
     for (; list->round < list->repeat; list->round++, list->at = 0)
         while (list->at < list->items.count) {
-            uint64_t candidate = list->items.items[list->at++].number;
+            struct list_item *item = &list->items.items[list->at];
+            uint64_t candidate = item->number;
             uint64_t number = trial_number(list, candidate, list->round);
+            if (item->running)
+                return NULL;
+            list->at++;
             if (list->finished[(number - 1) / 8] & 1u << (number - 1) % 8)
                 continue;
             struct trial_job job = {.number = number, .candidate_number = candidate};
@@ -209,6 +232,7 @@ static struct error *list_next(void *self, bool *ret_got, struct trial_job *ret_
             if (job.spec == NULL)
                 return error_new("candidate %llu has vanished from the store",
                                  (unsigned long long)candidate);
+            item->running = list->until_activated;
             *ret_job = job;
             *ret_got = true;
             return NULL;
@@ -216,9 +240,20 @@ static struct error *list_next(void *self, bool *ret_got, struct trial_job *ret_
     return NULL;
 }
 
+static void note_done(struct list *list, const struct trial_job *job, enum verdict verdict)
+{
+    for (size_t i = 0; i < list->items.count; i++)
+        if (list->items.items[i].number == job->candidate_number)
+            list->items.items[i].running = false;
+    finish_activated(list, job->number, verdict);
+}
+
 static struct error *list_done(void *self, struct trial_job *job, struct engine_result *result,
                                schedule_keep keep, void *data)
 {
+    struct list *list = self;
+    if (list->until_activated)
+        note_done(list, job, result->judgement.verdict);
     struct error *error = keep(data, job, NULL, result);
     trial_job_deinit(job);
     engine_result_deinit(result);

@@ -148,6 +148,8 @@ struct error *selection_check(const struct selection *selection)
                          "not go with it");
     if (selection->kind != SELECT_SWEEP && selection->most != 0)
         return error_new("selection: 'most' is the end of a sweep; add 'kind: sweep'");
+    if (selection->until_activated && (selection->repeat < 2 || selection->kind == SELECT_SWEEP))
+        return error_new("selection: 'until_activated' ends repeated trials; add 'repeat: 20'");
     if (selection->weights_file == NULL)
         return NULL;
     struct weights weights = {0};
@@ -204,6 +206,31 @@ static struct error *say_what(void)
                      list.data != NULL ? list.data : "");
 }
 
+static struct error *check_inputs(const struct definition *definition,
+                                  const struct injector *injector)
+{
+    const struct inputs *inputs = &definition->inputs;
+    if (inputs_count(inputs) == 0)
+        return NULL;
+    if (inputs->commands.items.count != 0 && inputs->files.count != 0)
+        return error_new("inputs: either commands or files; both are given");
+    if (injector->input == NULL)
+        return error_new("inputs: the injector '%s' takes one input only", injector->name);
+    if (definition_is_server(definition))
+        return error_new("inputs: a server has one input, its load");
+    for (size_t i = 0; definition->setup.count == 0 && i < inputs->commands.items.count; i++)
+        TRY(check_program(definition, &inputs->commands.items.items[i], "inputs.commands"));
+    for (size_t i = 0; definition->setup.count == 0 && i < inputs->files.count; i++) {
+        const char *name = inputs->files.items[i];
+        _cleanup_(buffer_deinit) struct buffer path = {0};
+        TRY(buffer_printf(&path, "%s%s%s", name[0] == '/' ? "" : definition->directory,
+                          name[0] == '/' ? "" : "/", name));
+        if (access(path.data, R_OK) < 0)
+            return error_from_errno(errno, "inputs.files: cannot read %s", path.data);
+    }
+    return NULL;
+}
+
 static struct error *check_injector(const struct definition *definition)
 {
     if (definition->injector == NULL)
@@ -211,6 +238,7 @@ static struct error *check_injector(const struct definition *definition)
     const struct injector *injector;
     TRY(definition_injector(definition, &injector));
     TRY(parameters_check(&definition->parameters, injector));
+    TRY(check_inputs(definition, injector));
     if (definition->selection.kind == SELECT_SWEEP && injector->sweep == NULL)
         return error_new("selection: injector '%s' cannot sweep; use 'all' or 'sample'",
                          injector->name);

@@ -58,6 +58,7 @@ void definition_deinit(struct definition *definition)
         &definition->pretest,        &definition->posttest,       &definition->environment,
         &definition->oracle.ignored, &definition->oracle.command, &definition->service.load,
         &definition->set_variables,  &definition->secret,         &definition->missing_variables,
+        &definition->inputs.files,
     };
     char *const texts[] = {
         definition->name,
@@ -75,6 +76,7 @@ void definition_deinit(struct definition *definition)
         words_deinit(lists[i]);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
+    command_list_deinit(&definition->inputs.commands);
     filters_clear(&definition->oracle);
     ARRAY_DEINIT(&definition->oracle.filters);
     parameters_deinit(&definition->parameters);
@@ -195,6 +197,7 @@ struct injector_setup definition_setup(const struct definition *definition)
         .environment = &definition->environment,
         .directory = definition->directory,
         .input = definition->input,
+        .inputs = &definition->inputs,
         .sandbox =
             definition->sandbox != SANDBOX_NONE ? sandbox_kind_word(definition->sandbox) : NULL,
         .has_setup = definition->setup.count != 0,

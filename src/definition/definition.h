@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/words.h"
 #include "injector/injector.h"
+#include "injector/inputs.h"
 #include "sandbox/sandbox.h"
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct selection {
     char *weights_file;         // "FAULT-TYPE WEIGHT" lines; NULL: uniform
     uint64_t most;              // of a sweep: the last position to try; 0: 10000
     uint64_t repeat;            // trials per candidate, at least 1
+    bool until_activated;       // no more of them once the fault was activated
     char *since;                // path of a store: leave out what it tried in unchanged code
     enum selection_order order; // of trials: at random, or as the injector lists candidates
 };
@@ -66,6 +68,7 @@ struct definition {
         missing_variables; // names of those that it takes from this process, which has none
     struct words secret;   // patterns of names whose values are never stored
     char *input;           // file for stdin, or NULL
+    struct inputs inputs;
     struct service service;
     char *injector;
     struct parameters parameters;

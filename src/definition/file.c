@@ -84,6 +84,28 @@ static struct error *read_command(struct definition_reader *reader, const struct
     return placed(reader, node, words_shell(words, value.text, value.size));
 }
 
+// A list of commands. The first one is the command of the campaign, if that has no other.
+static struct error *read_commands(struct definition_reader *reader, const struct yaml_node *node,
+                                   struct command_list *list)
+{
+    struct words *first = &reader->definition->command;
+    command_list_clear(list);
+    if (node->kind != YAML_LIST)
+        return source_error(&reader->file, node->at, "expected a list of commands: [..., ...]");
+    for (const struct yaml_node *item = node->first; item != NULL; item = item->next) {
+        struct words *command;
+        TRY(placed(reader, item, command_list_add(list, &command)));
+        TRY(read_command(reader, item, command));
+        if (command->count == 0)
+            return source_error(&reader->file, item->at, "this command is empty");
+    }
+    if (first->count == 0 && list->items.count != 0)
+        for (size_t i = 0; i < list->items.items[0].count; i++)
+            TRY(words_add(first, list->items.items[0].items[i],
+                          strlen(list->items.items[0].items[i])));
+    return NULL;
+}
+
 // NAME alone is taken from this process.
 static struct error *pass_variable_on(struct definition *definition, struct field_value name)
 {
@@ -269,6 +291,8 @@ static struct error *read_field(struct definition_reader *reader, const struct s
     switch (field->kind) {
     case SCHEMA_COMMAND:
         return read_command(reader, node, at);
+    case SCHEMA_COMMANDS:
+        return read_commands(reader, node, at);
     case SCHEMA_ENVIRONMENT:
         return read_environment(reader, node);
     case SCHEMA_INJECTOR:

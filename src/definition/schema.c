@@ -21,6 +21,12 @@ const struct schema_field schema_fields[] = {
     {"secret", SCHEMA_PATTERNS, FIELD(secret), NULL, 0, 0,
      "patterns of names of variables whose values are not stored"},
     {"input", SCHEMA_PATH, FIELD(input), NULL, 0, 0, "file for the standard input (/dev/null)"},
+    {"inputs.commands", SCHEMA_COMMANDS, FIELD(inputs.commands), NULL, 0, 0,
+     "the workload, once for each input: a list of commands"},
+    {"inputs.files", SCHEMA_PATTERNS, FIELD(inputs.files), NULL, 0, 0,
+     "or files: each takes the place of {} in the command, or is its standard input"},
+    {"inputs.directory", SCHEMA_DIRECTORY, FIELD(inputs.files), NULL, 0, 0,
+     "or a directory of such files"},
     {"server.ready", SCHEMA_TEXT, FIELD(service.ready), NULL, 0, 0,
      "the command is a server, ready by then: port N, socket PATH, file PATH, output REGEX, "
      "command "
@@ -59,6 +65,8 @@ const struct schema_field schema_fields[] = {
      "a store of an earlier campaign: calls in code that has not changed keep their verdicts"},
     {"selection.repeat", SCHEMA_COUNT, FIELD(selection.repeat), NULL, 1, MANY,
      "trials per candidate (1)"},
+    {"selection.until_activated", SCHEMA_BOOL, FIELD(selection.until_activated), "false|true", 0, 0,
+     "no more trials of a candidate once its fault was activated"},
     {"oracle.references", SCHEMA_COUNT32, FIELD(oracle.references), NULL, 1, 10000,
      "fault-free runs before the first trial (5)"},
     {"oracle.spread", SCHEMA_NS, FIELD(oracle.spread_ns), NULL, 0, 6e10,

@@ -10,6 +10,8 @@ enum schema_kind {
     SCHEMA_TEXT,        // char *
     SCHEMA_PATH,        // char *, made absolute
     SCHEMA_COMMAND,     // struct words
+    SCHEMA_COMMANDS,    // struct command_list
+    SCHEMA_DIRECTORY,   // struct words: the files in it
     SCHEMA_ENVIRONMENT, // struct words
     SCHEMA_PATTERNS,    // struct words
     SCHEMA_FILTERS,     // of struct oracle

@@ -310,6 +310,21 @@ struct error *value_set_variable(struct definition *definition, const char *text
     return words_add(&definition->set_variables, text, name);
 }
 
+static struct error *set_directory(struct field_value value, struct words *files)
+{
+    _cleanup_free_ char *path = NULL;
+    TRY(set_path(value, &path));
+    words_clear(files);
+    return path != NULL ? inputs_list_files(path, files) : NULL;
+}
+
+static struct error *add_command(struct field_value value, struct command_list *list)
+{
+    struct words *command;
+    TRY(command_list_add(list, &command));
+    return words_shell(command, value.text, value.size);
+}
+
 struct error *value_set(struct definition *definition, const struct schema_field *field,
                         struct field_value value)
 {
@@ -321,6 +336,10 @@ struct error *value_set(struct definition *definition, const struct schema_field
         return set_path(value, at);
     case SCHEMA_COMMAND:
         return words_shell(at, value.text, value.size);
+    case SCHEMA_COMMANDS:
+        return add_command(value, at);
+    case SCHEMA_DIRECTORY:
+        return set_directory(value, at);
     case SCHEMA_ENVIRONMENT:
         return value_set_variable(definition, value.text, value.size);
     case SCHEMA_PATTERNS:

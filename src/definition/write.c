@@ -78,6 +78,16 @@ static struct error *put_words(struct buffer *text, const struct words *words)
     return buffer_append(text, "]", 1);
 }
 
+static struct error *put_commands(struct buffer *text, const struct command_list *list)
+{
+    TRY(buffer_append(text, "[", 1));
+    for (size_t i = 0; i < list->items.count; i++) {
+        TRY(buffer_append(text, ", ", i == 0 ? 0 : 2));
+        TRY(put_words(text, &list->items.items[i]));
+    }
+    return buffer_append(text, "]", 1);
+}
+
 static struct error *put_filters(struct buffer *text, const struct oracle *oracle)
 {
     TRY(buffer_append(text, "[", 1));
@@ -137,6 +147,10 @@ static struct error *put_value(struct buffer *text, const struct definition *def
     case SCHEMA_ENVIRONMENT:
     case SCHEMA_PATTERNS:
         return put_words(text, at);
+    case SCHEMA_COMMANDS:
+        return put_commands(text, at);
+    case SCHEMA_DIRECTORY:
+        return NULL; // its files are written
     case SCHEMA_FILTERS:
         return put_filters(text, &definition->oracle);
     case SCHEMA_INJECTOR:
@@ -171,6 +185,8 @@ static bool is_absent(const struct definition *definition, const struct schema_f
     if (strncmp(field->key, "server.", strlen("server.")) == 0 && !definition_is_server(definition))
         return true;
     switch (field->kind) {
+    case SCHEMA_DIRECTORY:
+        return true;
     case SCHEMA_TEXT:
     case SCHEMA_PATH:
     case SCHEMA_INJECTOR:

@@ -31,7 +31,9 @@ struct shooting {
     borrowed environment, oracle_environment;
     borrowed ignored;
     char *oracle_variable;
-    char *input; // path of the workload's stdin, or NULL
+    char *input;                // path of the workload's stdin, or NULL
+    struct words input_command; // of the campaign's input that is set, if it has any
+    uint32_t number_of_input;   // its index
     sanitizer_report_paths logs;
     struct trial_directory *trial_directory; // if there is an oracle command
     uint32_t references;                     // reference runs so far

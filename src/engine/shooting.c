@@ -26,6 +26,7 @@ void shooting_free(struct shooting *shooting)
     trial_directory_free(shooting->trial_directory);
     free(shooting->oracle_variable);
     free(shooting->input);
+    words_deinit(&shooting->input_command);
     free(shooting);
 }
 
@@ -133,9 +134,9 @@ static struct error *take_commands(struct shooting *shooting)
     return copy_words(&definition->environment, NULL, &shooting->environment);
 }
 
-static struct error *take_input(struct shooting *shooting)
+static struct error *take_input(struct shooting *shooting, const char *input)
 {
-    const char *input = shooting->definition->input;
+    free(TAKE(shooting->input));
     if (input == NULL)
         return NULL;
     if (asprintf(&shooting->input, "%s%s%s", input[0] == '/' ? "" : shooting->definition->directory,
@@ -144,6 +145,33 @@ static struct error *take_input(struct shooting *shooting)
         return error_no_memory();
     }
     return NULL;
+}
+
+struct error *shooting_set_input(struct shooting *shooting, uint32_t input)
+{
+    const struct definition *definition = shooting->definition;
+    const char *file = definition->input;
+    if (inputs_count(&definition->inputs) == 0)
+        return NULL;
+    TRY(inputs_get(&definition->inputs, &definition->command, input, &shooting->input_command,
+                   &file));
+    shooting->commands[WORKLOAD].count = 0;
+    TRY(copy_words(&shooting->input_command, NULL, &shooting->commands[WORKLOAD]));
+    shooting->number_of_input = input;
+    return take_input(shooting, file);
+}
+
+// Which input a shot with a fault is run with. It is repeated with the same seed.
+static struct error *choose_input(struct shooting *shooting, const struct shot *shot)
+{
+    uint32_t count = inputs_count(&shooting->definition->inputs);
+    if (count == 0 || shot->spec == NULL || shooting->injector->input == NULL)
+        return NULL;
+    uint32_t input = shooting->injector->input(shot->spec);
+    if (input > count)
+        return error_new("there is no input %u, there are %u", input, count);
+    uint64_t drawn = shot->seed * 0x9e3779b97f4a7c15ull >> 32;
+    return shooting_set_input(shooting, input != 0 ? input - 1 : (uint32_t)(drawn % count));
 }
 
 struct error *shooting_new(const struct definition *definition, const struct injector *injector,
@@ -156,7 +184,7 @@ struct error *shooting_new(const struct definition *definition, const struct inj
     shooting->injector = injector;
     shooting->apart = is_private(definition);
     TRY(take_commands(shooting));
-    TRY(take_input(shooting));
+    TRY(take_input(shooting, definition->input));
     TRY(copy_words(&definition->oracle.ignored, NULL, &shooting->ignored));
     TRY(sanitizer_report_find_paths(shooting->commands[WORKLOAD].items, shooting->environment.items,
                                     definition->directory, &shooting->logs));
@@ -179,6 +207,8 @@ static struct error *run_shot(struct shooting *shooting, const struct shot *shot
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
     _cleanup_(shot_run_deinit) struct shot_run shot_run = {
         .shooting = shooting, .run = &run, .input = -1, .shot = *shot};
+    TRY(choose_input(shooting, shot));
+    run.input = shot_run.shot.input = shooting->number_of_input;
     shot_run.shot.command = shooting->commands[WORKLOAD].items;
     shot_run.shot.environment = shooting->environment.items;
     TRY(shot_run_execute(&shot_run, timeout_ns));
@@ -206,7 +236,10 @@ struct error *shooting_branch(struct shooting *shooting, const struct shooting_b
 struct error *shooting_decode(struct shooting *shooting, struct outcome_run *run,
                               const struct reference *reference)
 {
-    return shooting->busy ? NULL : decoder_run(shooting->decoder, run, reference);
+    return shooting->busy
+               ? NULL
+               : decoder_run(shooting->decoder, run,
+                             reference != NULL ? reference_of(reference, run->input) : NULL);
 }
 
 struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,
@@ -247,6 +280,9 @@ struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64
                  .command = shooting->commands[WORKLOAD].items,
                  .environment = shooting->environment.items},
     };
+    TRY(choose_input(shooting, &shot_run.shot));
+    shot_run.shot.input = shooting->number_of_input;
+    shot_run.shot.command = shooting->commands[WORKLOAD].items;
     if (definition_is_server(shooting->definition))
         return error_new("a server cannot be stopped in gdb here: it would not be driven");
     if (shooting->injector->debugger == NULL)

@@ -33,6 +33,9 @@ struct sandbox_traffic shooting_traffic(const struct shooting *shooting); // of 
 _must_check_ struct error *shooting_restart(struct shooting *shooting);
 void *shooting_injector(struct shooting *shooting); // its `self`
 
+// The campaign's input, by its index, that all later reference runs are made with. Shots with a
+// fault choose theirs by spec and seed.
+_must_check_ struct error *shooting_set_input(struct shooting *shooting, uint32_t input);
 // Runs one shot. spec NULL: a reference run. timeout_ns 0: no limit. An error means that the
 // machinery failed, not the target. The caller frees the run.
 _must_check_ struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,

@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 struct forking; // trial/forking.h
+struct inputs;  // injector/inputs.h
 
 // Receives one remark about a campaign. The injector fills in kind, about and text; the strings
 // stay the injector's.
@@ -32,6 +33,7 @@ struct injector_setup {
     const struct words *command, *environment; // the workload's
     const char *directory;                     // in which it runs, absolute
     const char *input;                         // file for its stdin, or NULL
+    const struct inputs *inputs;               // that it is run with; there may be none
     const char *sandbox; // what `ordeal run --sandbox` takes; NULL: there is none
     bool has_setup;      // a setup command runs first; it may build the program
     uint64_t seed;
@@ -52,6 +54,7 @@ struct shot_file {
 struct shot {
     const char *spec;
     uint64_t seed;
+    uint32_t input;           // index of the campaign's input; 0 without any
     bool follow;              // with a fault: record which calls the program makes after it
     char *const *command;     // the workload's
     char *const *environment; // the workload's without any injector
@@ -233,6 +236,9 @@ struct injector {
     _must_check_ struct error *(*open)(const struct injector_setup *setup, void **ret_self);
     void (*close)(void *self);
 
+    // The input that a spec belongs to, counted from 1; 0: to any, so that one is drawn for each
+    // trial. NULL: the injector serves one input only.
+    uint32_t (*input)(const char *spec);
     // Called before the command starts.
     _must_check_ struct error *(*prepare)(void *self, struct shot *shot);
     // Called before begin() when the workload runs in a copy: it sees the files of its directory

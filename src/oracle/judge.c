@@ -456,7 +456,7 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
         ask_stderr,
     };
     _cleanup_(verdict_draft_deinit) struct verdict_draft draft = {
-        .reference = reference, .run = run, .verdict = VERDICTS};
+        .reference = reference_of(reference, run->input), .run = run, .verdict = VERDICTS};
     for (size_t i = 0; draft.verdict == VERDICTS; i++)
         TRY(questions[i](&draft));
     TRY(add_loss(&draft));

@@ -35,6 +35,7 @@ struct outcome_run {
     // SANDBOX_SKIPPED if there is no such step or it was not reached
     struct sandbox_result setup, pretest, build, workload, posttest, oracle, teardown;
     bool setup_failed;
+    uint32_t input;                   // of the campaign, that it was run with
     ARRAY(struct artifact) artifacts; // sorted by path; streams first
     struct observation observation;
     bool wants_terminal;         // it waited for input from a terminal and was ended

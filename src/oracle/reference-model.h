@@ -50,7 +50,20 @@ struct reference {
     struct stats_moments seconds;
     ARRAY(struct varying_call) varying;
     struct stats_moments traced_seconds;
+    ARRAY(struct reference *) others; // of the campaign's other inputs
 };
+
+// Of one input alone. The functions of reference.h are about all.
+_must_check_ struct error *reference_add_one(struct reference *reference,
+                                             const struct outcome_run *run);
+void reference_clear_one(struct reference *reference);
+void reference_free_one(struct reference *reference);
+_must_check_ struct error *reference_settle_one(struct reference *reference);
+_must_check_ struct error *reference_check_timeout_one(struct reference *reference);
+uint64_t reference_timeout_one_ns(const struct reference *reference);
+// The reference of an input, which is made if it is not there. The numbers of inputs have no gap.
+_must_check_ struct error *reference_make(struct reference *reference, uint32_t input,
+                                          struct reference **ret_reference);
 
 struct reference_run *reference_run_add(struct reference *reference); // NULL: no memory
 void reference_run_deinit(struct reference_run *run);

@@ -126,14 +126,19 @@ static struct error *save_run(struct store *store, int64_t campaign, uint32_t nu
 struct error *reference_save(const struct reference *reference, struct store *store,
                              int64_t campaign)
 {
-    for (size_t i = 0; i < reference->runs.count; i++)
-        TRY(save_run(store, campaign, (uint32_t)(i + 1), &reference->runs.items[i]));
+    uint32_t number = 0;
+    for (uint32_t input = 0; input <= reference->others.count; input++) {
+        const struct reference *own = reference_of(reference, input);
+        for (size_t i = 0; i < own->runs.count; i++)
+            TRY(save_run(store, campaign, ++number, &own->runs.items[i]));
+    }
     return NULL;
 }
 
 struct loading {
     struct reference *reference;
     ARRAY(int64_t) ids; // of the runs
+    uint32_t inputs;
     struct reference_run *run;
 };
 
@@ -143,11 +148,22 @@ static void loading_deinit(struct loading *loading)
     ARRAY_DEINIT(&loading->ids);
 }
 
+// All inputs have as many runs, one input after the other.
+static uint32_t input_of(const struct loading *loading, size_t run)
+{
+    uint32_t each = loading->reference->oracle->references;
+    return loading->inputs == 0 || each == 0 ? 0 : (uint32_t)(run / each);
+}
+
 static struct error *load_run(void *data, const struct store_reference *row)
 {
     struct loading *loading = data;
     int64_t *id = ARRAY_ADD(&loading->ids);
-    struct reference_run *run = id != NULL ? reference_run_add(loading->reference) : NULL;
+    struct reference *own;
+    if (id == NULL)
+        return error_no_memory();
+    TRY(reference_make(loading->reference, input_of(loading, loading->ids.count - 1), &own));
+    struct reference_run *run = reference_run_add(own);
     if (run == NULL)
         return error_no_memory();
     *id = row->id;
@@ -222,14 +238,15 @@ static struct error *load_artifact(void *data, const struct store_artifact *row)
     return NULL;
 }
 
-struct error *reference_load(const struct oracle *oracle, struct store *store, int64_t campaign,
-                             struct reference **ret_reference)
+struct error *reference_load(const struct oracle *oracle, uint32_t inputs, struct store *store,
+                             int64_t campaign, struct reference **ret_reference)
 {
-    _cleanup_(loading_deinit) struct loading loading = {0};
+    _cleanup_(loading_deinit) struct loading loading = {.inputs = inputs};
     TRY(reference_new(oracle, &loading.reference));
     TRY(store_each_reference(store, campaign, load_run, &loading));
     for (size_t i = 0; i < loading.ids.count; i++) {
-        loading.run = &loading.reference->runs.items[i];
+        const struct reference *own = reference_of(loading.reference, input_of(&loading, i));
+        loading.run = &own->runs.items[inputs != 0 ? i % oracle->references : i];
         TRY(store_each_artifact(store, loading.ids.items[i], load_artifact, &loading));
         if (loading.run->artifacts.count != 0)
             qsort(loading.run->artifacts.items, loading.run->artifacts.count,

@@ -14,7 +14,7 @@
 
 static void reference_freep(struct reference **reference)
 {
-    reference_free(*reference);
+    reference_free_one(*reference);
 }
 
 struct error *reference_new(const struct oracle *oracle, struct reference **ret_reference)
@@ -41,7 +41,7 @@ void reference_run_deinit(struct reference_run *run)
     trace_deinit(&run->trace);
 }
 
-void reference_clear(struct reference *reference)
+void reference_clear_one(struct reference *reference)
 {
     for (size_t i = 0; i < reference->runs.count; i++)
         reference_run_deinit(&reference->runs.items[i]);
@@ -52,11 +52,11 @@ void reference_clear(struct reference *reference)
     reference->runs.count = reference->remarks.count = 0;
 }
 
-void reference_free(struct reference *reference)
+void reference_free_one(struct reference *reference)
 {
     if (reference == NULL)
         return;
-    reference_clear(reference);
+    reference_clear_one(reference);
     for (size_t i = 0; i < reference->items.count; i++)
         lines_model_free(reference->items.items[i].lines);
     for (size_t i = 0; i < reference->unsteady.count; i++)
@@ -66,6 +66,7 @@ void reference_free(struct reference *reference)
     ARRAY_DEINIT(&reference->remarks);
     ARRAY_DEINIT(&reference->unsteady);
     ARRAY_DEINIT(&reference->varying);
+    ARRAY_DEINIT(&reference->others);
     lines_filters_free(reference->filters);
     free(reference);
 }
@@ -227,7 +228,7 @@ static struct error *pass_note_on(struct reference *reference, const char *note)
                                  : NULL;
 }
 
-struct error *reference_add(struct reference *reference, const struct outcome_run *run)
+struct error *reference_add_one(struct reference *reference, const struct outcome_run *run)
 {
     struct reference_run *kept = reference_run_add(reference);
     if (kept == NULL)
@@ -306,7 +307,8 @@ struct error *reference_check_status(const struct reference *reference)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     int status = reference_status(reference);
-    if (status == (int)reference->oracle->status)
+    // Each of several inputs has its own status, as long as that is always the same.
+    if (status == (int)reference->oracle->status || reference->others.count != 0)
         return NULL;
     TRY(buffer_printf(&text, "the workload %s without any fault: exit status %d",
                       status != 0 ? "fails" : "succeeds", status));
@@ -340,29 +342,7 @@ static struct error *warn_of_one(struct reference *reference)
     return reference_remark_add(reference, REMARK_NOTE, NULL, &text);
 }
 
-bool reference_is_fit(const struct reference *reference)
-{
-    for (size_t i = 0; i < reference->runs.count; i++)
-        if (reference->runs.items[i].failure != NULL)
-            return false;
-    return true;
-}
-
-bool reference_is_as_expected(const struct reference *reference)
-{
-    return reference_is_fit(reference) &&
-           reference_status(reference) == (int)reference->oracle->status;
-}
-
-bool reference_is_late(const struct reference *reference)
-{
-    for (size_t i = 0; i < reference->runs.count; i++)
-        if (reference->runs.items[i].end == SANDBOX_TIMEOUT)
-            return true;
-    return false;
-}
-
-struct error *reference_settle(struct reference *reference)
+struct error *reference_settle_one(struct reference *reference)
 {
     if (reference->runs.count == 0)
         return error_new("there is no reference run");
@@ -402,7 +382,7 @@ int reference_status(const struct reference *reference)
     return reference->runs.count != 0 ? reference->runs.items[0].status : 0;
 }
 
-uint64_t reference_timeout_ns(const struct reference *reference)
+uint64_t reference_timeout_one_ns(const struct reference *reference)
 {
     double ns = reference->seconds.mean * (double)NS_PER_S * reference->oracle->timeout_factor;
     double most_ns = 30.0 * 24 * 3600 * (double)NS_PER_S;
@@ -424,9 +404,9 @@ static uint64_t slowest_of(const struct reference *reference)
 }
 
 // Without this check every trial could be a hang, whatever its fault.
-struct error *reference_check_timeout(struct reference *reference)
+struct error *reference_check_timeout_one(struct reference *reference)
 {
-    uint64_t slowest_ns = slowest_of(reference), allowed_ns = reference_timeout_ns(reference);
+    uint64_t slowest_ns = slowest_of(reference), allowed_ns = reference_timeout_one_ns(reference);
     _cleanup_(buffer_deinit) struct buffer enough = {0}, text = {0};
     if (allowed_ns >= RISKY_TIMES * slowest_ns)
         return NULL;

@@ -17,9 +17,12 @@ struct reference; // of a campaign: all its reference runs
 _must_check_ struct error *reference_new(const struct oracle *oracle,
                                          struct reference **ret_reference);
 void reference_free(struct reference *reference);
-// Copies what it needs; the run stays the caller's.
+// Copies what it needs; the run stays the caller's. It belongs to the reference of its input.
 _must_check_ struct error *reference_add(struct reference *reference,
                                          const struct outcome_run *run);
+// The reference of one of the campaign's inputs. All functions here but those that compare a run
+// are about all inputs; functions that compare a run need that of its input.
+const struct reference *reference_of(const struct reference *reference, uint32_t input);
 // Forgets all runs and remarks.
 void reference_clear(struct reference *reference);
 // Whether all runs so far can serve as references: none failed.
@@ -47,9 +50,10 @@ uint64_t reference_timeout_ns(const struct reference *reference);
 
 _must_check_ struct error *reference_save(const struct reference *reference, struct store *store,
                                           int64_t campaign);
-// Loads the runs of a campaign and settles them.
-_must_check_ struct error *reference_load(const struct oracle *oracle, struct store *store,
-                                          int64_t campaign, struct reference **ret_reference);
+// Loads the runs of a campaign, which has so many inputs or none, and settles them.
+_must_check_ struct error *reference_load(const struct oracle *oracle, uint32_t inputs,
+                                          struct store *store, int64_t campaign,
+                                          struct reference **ret_reference);
 
 // Whether the judgement depends on what is in this output, which has a format. To be asked after
 // reference_settle().

@@ -3,6 +3,7 @@
 //   register rax flip 3 at save.c:22 when count == 2
 //   memory total+4:4 zero at main+0x10 permanent
 //   register rdx set at libc.so.6:write when count == 3 and thread(2)
+//   register rdx flip 3 at main+0x10 when input(3)
 // The text is read here and written back the same way; what it means in a program, plan.h says.
 #ifndef ORDEAL_STATE_FAULT_H
 #define ORDEAL_STATE_FAULT_H
@@ -62,8 +63,9 @@ struct state_fault {
     bool permanent;
     uint64_t count;  // at least 1
     unsigned thread; // in which its executions count, by creation from 1; 0: in all
+    unsigned input;  // of a campaign that it is tried with, from 1; 0: any
     // Where the parts are in the text, for errors.
-    size_t target_at, change_at, place_at;
+    size_t target_at, change_at, place_at, input_at;
 };
 void state_fault_deinit(struct state_fault *fault);
 

@@ -96,6 +96,14 @@ struct error *state_fault_format_place(const struct state_fault *fault, struct b
     }
 }
 
+static struct error *put_condition(struct buffer *text, const char **joint, const char *before,
+                                   uint64_t number, const char *after)
+{
+    TRY(buffer_printf(text, " %s %s%" PRIu64 "%s", *joint, before, number, after));
+    *joint = "and";
+    return NULL;
+}
+
 struct error *state_fault_format(const struct state_fault *fault, struct buffer *text)
 {
     TRY(buffer_printf(text, "%s ", fault->memory ? "memory" : "register"));
@@ -106,9 +114,10 @@ struct error *state_fault_format(const struct state_fault *fault, struct buffer 
     TRY(state_fault_format_place(fault, text));
     if (fault->permanent)
         TRY(buffer_printf(text, " permanent"));
+    const char *joint = "when";
     if (fault->count != 1)
-        TRY(buffer_printf(text, " when count == %" PRIu64, fault->count));
-    return fault->thread != 0 ? buffer_printf(text, " %s thread(%u)",
-                                              fault->count != 1 ? "and" : "when", fault->thread)
-                              : NULL;
+        TRY(put_condition(text, &joint, "count == ", fault->count, ""));
+    if (fault->thread != 0)
+        TRY(put_condition(text, &joint, "thread(", fault->thread, ")"));
+    return fault->input != 0 ? put_condition(text, &joint, "input(", fault->input, ")") : NULL;
 }

@@ -389,21 +389,41 @@ static struct error *read_count(struct reader *reader, struct state_fault *fault
                : source_error(reader->source, piece.at, "executions are counted from 1");
 }
 
-// (N)
-static struct error *read_thread(struct reader *reader, struct state_fault *fault)
+// (N) of thread(N) or input(N)
+static struct error *read_ordinal(struct reader *reader, const char *what, unsigned *ret_number)
 {
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "'(' and the number of %s %s", *what == 'i' ? "an" : "a", what);
     if (!take(reader, '('))
-        return unexpected(reader, read_piece(reader, ""), "'(' and the number of a thread");
+        return unexpected(reader, read_piece(reader, ""), wanted);
     struct piece piece = read_piece(reader, ")");
     uint64_t number;
-    TRY(read_number(reader, piece, "the number of a thread", &number));
+    TRY(read_number(reader, piece, wanted + strlen("'(' and "), &number));
     if (number == 0 || number > UINT32_MAX)
-        return source_error(reader->source, piece.at, "threads are counted from 1");
-    fault->thread = (unsigned)number;
+        return source_error(reader->source, piece.at, "%ss are counted from 1", what);
+    *ret_number = (unsigned)number;
     return take(reader, ')') ? NULL : unexpected(reader, read_piece(reader, ""), "')'");
 }
 
-// [permanent] [when count == N and thread(N)]
+// One condition; each kind may be there once.
+static struct error *read_condition(struct reader *reader, struct piece piece, bool *counted,
+                                    struct state_fault *fault)
+{
+    bool count = is(piece, "count"), thread = is(piece, "thread"), input = is(piece, "input");
+    if ((count && *counted) || (thread && fault->thread != 0) || (input && fault->input != 0))
+        return source_error(reader->source, piece.at, "there are two conditions of this kind");
+    *counted |= count;
+    if (input)
+        fault->input_at = piece.at;
+    if (count)
+        return read_count(reader, fault);
+    if (thread || input)
+        return read_ordinal(reader, thread ? "thread" : "input",
+                            thread ? &fault->thread : &fault->input);
+    return unexpected(reader, piece, "'count == N', 'thread(N)' or 'input(N)'");
+}
+
+// [permanent] [when count == N and thread(N) and input(N)]
 static struct error *read_rest(struct reader *reader, struct state_fault *fault)
 {
     struct piece piece = read_piece(reader, "");
@@ -418,13 +438,7 @@ static struct error *read_rest(struct reader *reader, struct state_fault *fault)
         return unexpected(reader, piece, "'permanent', 'when count == N' or the end");
     do {
         piece = read_piece(reader, "=(");
-        bool count = is(piece, "count");
-        if ((count && counted) || (is(piece, "thread") && fault->thread != 0))
-            return source_error(reader->source, piece.at, "there are two conditions of this kind");
-        if (!count && !is(piece, "thread"))
-            return unexpected(reader, piece, "'count == N' or 'thread(N)'");
-        TRY(count ? read_count(reader, fault) : read_thread(reader, fault));
-        counted |= count;
+        TRY(read_condition(reader, piece, &counted, fault));
         piece = read_piece(reader, "");
     } while (is(piece, "and"));
     return piece.size == 0 ? NULL : unexpected(reader, piece, "the end");

@@ -207,7 +207,7 @@ static void errors_name_place_and_remedy(void **state)
     refuses(
         "comand: x\n",
         "x.yaml:1:1: unknown key 'comand' of a campaign (did you mean 'command'?); there are: "
-        "campaign, command, directory, environment, secret, input, server, setup, pretest, "
+        "campaign, command, directory, environment, secret, input, inputs, server, setup, pretest, "
         "posttest, "
         "teardown, "
         "injector, selection, oracle, sandbox, engine, fork, jobs, seed, time_budget, max_trials, "

@@ -50,7 +50,7 @@ static struct reference *store_and_load(const struct reference *reference)
     good(store_add_campaign(store, &campaign));
     good(reference_save(reference, store, campaign.id));
     struct reference *loaded = NULL;
-    good(reference_load(&oracle, store, campaign.id, &loaded));
+    good(reference_load(&oracle, 0, store, campaign.id, &loaded));
     assert_int_equal(reference_remark_count(loaded), reference_remark_count(reference));
     for (size_t i = 0; i < reference_remark_count(loaded); i++)
         assert_string_equal(reference_remark(loaded, i).text, reference_remark(reference, i).text);

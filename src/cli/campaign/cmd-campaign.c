@@ -48,6 +48,7 @@ static const struct campaign_row rows[] = {
     {.shared = "posttest"},
     {.shared = "teardown"},
     {.shared = "input"},
+    {.shared = "inputs"},
     {.shared = "env"},
     {.shared = "secret"},
     {.shared = "sandbox"},

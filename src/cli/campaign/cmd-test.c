@@ -25,6 +25,7 @@ static const struct campaign_row rows[] = {
     {.shared = "long-lived"},
     {.shared = "setup"},
     {.shared = "input"},
+    {.shared = "inputs"},
     {.shared = "env"},
     {.shared = "secret"},
     {.shared = "sandbox"},

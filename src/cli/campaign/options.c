@@ -84,6 +84,11 @@ const struct campaign_option campaign_options[] = {
     {.option = {"input", 0, OPTION_FILE_LIST, "FILE", "standard input of the workload (/dev/null)",
                 FIELD(flags)},
      .key = "input"},
+    {.option = {"inputs", 0, OPTION_FILE_LIST, "DIRECTORY",
+                "run the workload with each file of this directory, in place of {} or as its "
+                "standard input",
+                FIELD(flags)},
+     .key = "inputs.directory"},
     {.option = {"env", 'e', OPTION_LIST, "NAME=VALUE",
                 "a variable for the workload; may be given again", FIELD(flags)},
      .key = "environment"},

@@ -45,8 +45,10 @@ static struct error *run_references(const struct definition *definition, struct 
 {
     uint64_t floor_ns = definition->oracle.timeout_floor_ns * 10;
     uint64_t timeout_ns = floor_ns > PREVIEW_WAIT_NS ? floor_ns : PREVIEW_WAIT_NS;
-    for (uint32_t i = 0; i < definition->oracle.references; i++) {
+    uint32_t inputs = inputs_count(&definition->inputs);
+    for (uint32_t i = 0; i < definition->oracle.references * (inputs != 0 ? inputs : 1); i++) {
         _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+        TRY(shooting_set_input(shooting, i / definition->oracle.references));
         TRY(shooting_run(shooting, NULL, definition->seed, timeout_ns, &run));
         TRY(reference_add(reference, &run));
     }

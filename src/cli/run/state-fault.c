@@ -20,6 +20,8 @@ struct error *run_fault_prepare(struct run_fault *fault, const char *command)
     _cleanup_(state_fault_deinit) struct state_fault parsed = {0};
     _cleanup_(elf_program_deinit) struct elf_program found = {0};
     TRY(state_fault_parse(&source, &parsed));
+    if (parsed.input != 0)
+        return source_error(&source, parsed.input_at, "only campaigns have inputs");
     TRY(elf_find_program(command, &found));
     TRY(state_program_open_for(found.path, &parsed, &source, &fault->program));
     TRY(state_program_resolve(&fault->program, &parsed, &source, &fault->plan));

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "elf/symbols.h"
+#include "injector/inputs.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -19,6 +20,8 @@ struct listing {
     candidate_add *add;
     void *data;
     struct isa_decoder decoder;
+    uint32_t block;
+    uint32_t turn; // so that faults are spread over the inputs that execute it
 };
 
 // The code by which the linker leads calls to libraries.
@@ -93,11 +96,22 @@ static struct error *fill_candidate(struct listing *listing, const struct state_
                : error_no_memory();
 }
 
+// An input that executes the block, from 1; 0: none is to be named.
+static uint32_t input_of(struct listing *listing)
+{
+    const struct upsets *self = listing->self;
+    if (self->random_inputs || inputs_count(self->setup.inputs) == 0)
+        return 0;
+    uint32_t input = upsets_find_input(self, listing->block, listing->turn++);
+    return input < self->inputs ? input + 1 : 0;
+}
+
 static struct error *add_fault(struct listing *listing, struct state_fault *fault, uint64_t stop)
 {
     struct candidate candidate = {0};
     fault->change = (uint8_t)listing->self->change;
     fault->count = 1;
+    fault->input = input_of(listing);
     struct error *error = state_program_name_place(&listing->self->program, stop, fault);
     if (error == NULL)
         error = fill_candidate(listing, fault, stop, &candidate);
@@ -221,7 +235,23 @@ static struct error *add_branch(struct listing *listing, const struct flow_block
     return NULL;
 }
 
-// One line for each block: its address, and in how many of the reference runs it was executed.
+uint32_t upsets_hits(const struct upsets *self, uint32_t input, uint32_t block)
+{
+    return self->hits[input * (size_t)self->program.image->blocks.count + block];
+}
+
+uint32_t upsets_find_input(const struct upsets *self, uint32_t block, uint32_t first)
+{
+    for (uint32_t i = 0; i < self->inputs; i++) {
+        uint32_t input = (first + i) % self->inputs;
+        if (self->runs[input] != 0 && upsets_hits(self, input, block) == self->runs[input])
+            return input;
+    }
+    return self->inputs;
+}
+
+// One line for each block: its address, in how many of the reference runs it was executed, and by
+// which inputs.
 static struct error *write_blocks(const struct upsets *self)
 {
     const struct flow_image *image = self->program.image;
@@ -231,10 +261,19 @@ static struct error *write_blocks(const struct upsets *self)
     _cleanup_fclose_ FILE *file = fopen(path, "we");
     for (uint32_t i = 0; file != NULL && i < image->blocks.count; i++) {
         const struct flow_block *block = &image->blocks.items[i];
-        if (block->count != 0 && upsets_uses_block(self, i))
-            fprintf(file, "0x%" PRIx64 " %u %u\n",
-                    flow_address(image, &image->insns.items[block->first]), self->hits[i],
-                    self->runs);
+        uint32_t hits = 0, runs = 0;
+        if (block->count == 0 || !upsets_uses_block(self, i))
+            continue;
+        for (uint32_t input = 0; input < self->inputs; input++) {
+            hits += upsets_hits(self, input, i);
+            runs += self->runs[input];
+        }
+        fprintf(file, "0x%" PRIx64 " %u %u", flow_address(image, &image->insns.items[block->first]),
+                hits, runs);
+        for (uint32_t input = 0; self->inputs > 1 && input < self->inputs; input++)
+            if (upsets_hits(self, input, i) != 0)
+                fprintf(file, " %u", input + 1);
+        fputc('\n', file);
     }
     if (file == NULL || fflush(file) != 0 || ferror(file) != 0)
         return error_from_errno(errno, "cannot write %s", path);
@@ -250,9 +289,10 @@ struct error *upsets_candidates(void *data, candidate_add *add, void *add_data)
     isa_decoder_init(&listing.decoder);
     for (uint32_t i = 0; i < image->blocks.count; i++) {
         const struct flow_block *block = &image->blocks.items[i];
-        bool executed = self->runs != 0 && self->hits[i] == self->runs;
+        bool executed = upsets_find_input(self, i, 0) < self->inputs;
         if (block->count == 0 || !upsets_uses_block(self, i) || (!executed && !self->all_paths))
             continue;
+        listing.block = i;
         if (!self->data) {
             TRY(add_branch(&listing, block));
             continue;
@@ -261,4 +301,36 @@ struct error *upsets_candidates(void *data, candidate_add *add, void *add_data)
             TRY(add_insn(&listing, j));
     }
     return NULL;
+}
+
+// Both are told in one remark, which has room for so many inputs.
+#define INPUTS_SHOWN 40
+
+struct error *upsets_remarks(void *data, remark_add *add, void *add_data)
+{
+    const struct upsets *self = data;
+    const struct flow_image *image = self->program.image;
+    _cleanup_(buffer_deinit) struct buffer text = {0}, each = {0};
+    uint32_t all = 0, covered = 0;
+    for (uint32_t i = 0; i < image->blocks.count; i++) {
+        bool hit = false;
+        if (image->blocks.items[i].count == 0 || !upsets_uses_block(self, i))
+            continue;
+        for (uint32_t input = 0; input < self->inputs; input++)
+            hit |= upsets_hits(self, input, i) != 0;
+        covered += hit;
+        all++;
+    }
+    for (uint32_t input = 0; input < self->inputs && input < INPUTS_SHOWN; input++) {
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < image->blocks.count; i++)
+            count += image->blocks.items[i].count != 0 && upsets_hits(self, input, i) != 0;
+        TRY(buffer_printf(&each, "%s%u", input != 0 ? ", " : "", count));
+    }
+    TRY(buffer_printf(&text, "%u of %u basic blocks of the program are executed (%.1f %%)", covered,
+                      all, all != 0 ? 100.0 * covered / all : 0.0));
+    if (self->inputs > 1)
+        TRY(buffer_printf(&text, "; by each input alone: %s%s", each.data,
+                          self->inputs > INPUTS_SHOWN ? ", ..." : ""));
+    return add(add_data, &(struct store_remark){.kind = REMARK_NOTE, .text = text.data});
 }

@@ -18,8 +18,11 @@ struct upsets {
     enum state_change change;
     struct state_program program;
     char *tracer;
-    uint32_t *hits; // by block of the image: reference runs that executed it
-    uint32_t runs;  // reference runs
+    uint32_t *hits;     // by input and block of the image: reference runs that executed it
+    uint32_t *runs;     // by input: reference runs
+    uint32_t inputs;    // at least 1
+    bool random_inputs; // pair: random, faults belong to no input
+    uint32_t input;     // of this shot
 
     struct runtime_session *session;
     struct scenario *no_rules; // empty: the runtime only reports crashes
@@ -35,8 +38,15 @@ struct upsets {
     uint64_t start_ns;
 };
 
+// In how many of an input's reference runs a block was executed.
+uint32_t upsets_hits(const struct upsets *self, uint32_t input, uint32_t block);
+// The first input from `first` on, and then from the start, all of whose reference runs executed
+// it; `inputs` if there is none.
+uint32_t upsets_find_input(const struct upsets *self, uint32_t block, uint32_t first);
 // Whether candidates are made from a block.
 bool upsets_uses_block(const struct upsets *self, uint32_t block);
 _must_check_ struct error *upsets_candidates(void *data, candidate_add *add, void *add_data);
+// How many basic blocks each input executes, and all together.
+_must_check_ struct error *upsets_remarks(void *data, remark_add *add, void *add_data);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/shell.h"
 #include "elf/object.h"
+#include "injector/inputs.h"
 #include "injector/reproduce.h"
 #include "trial/program.h"
 
@@ -24,6 +25,11 @@ static const struct injector_parameter parameters[] = {
     {"paths", "executed|all",
      "at which instructions: those that every reference run executed, or all (executed)", false,
      false},
+    {"pair", "executing|random",
+     "with which input of several a fault is tried: one that executes the instruction, or any, "
+     "drawn "
+     "anew for each trial (executing)",
+     false, false},
     {"change", "flip|zero|set", "what becomes of it: one bit is flipped, all are 0, or 1 (flip)",
      false, false},
     {"blocks", "FILE",
@@ -48,17 +54,15 @@ static void close_upsets(void *data)
     journal_reader_free(self->reader);
     words_deinit(&self->command);
     free(self->hits);
+    free(self->runs);
     free(self->tracer);
     free(self);
 }
 
 // A relative path starts at the workload's directory.
-static struct error *find_program(const struct upsets *self, char **ret_path)
+static struct error *find_program(const struct upsets *self, const char *name, char **ret_path)
 {
     _cleanup_(elf_program_deinit) struct elf_program found = {0};
-    const char *name = parameters_value(self->setup.parameters, "program", NULL);
-    if (name == NULL)
-        name = self->setup.command->items[0];
     _cleanup_free_ char *full = NULL;
     if (strchr(name, '/') != NULL && name[0] != '/' &&
         asprintf(&full, "%s/%s", self->setup.directory, name) < 0)
@@ -78,10 +82,16 @@ static struct error *fill(struct upsets *self)
     self->change = strcmp(change, "zero") == 0  ? STATE_ZERO
                    : strcmp(change, "set") == 0 ? STATE_SET
                                                 : STATE_FLIP;
-    TRY(find_program(self, &path));
+    TRY(find_program(self, parameters_value(given, "program", self->setup.command->items[0]),
+                     &path));
     TRY(state_program_open(path, &self->program));
-    self->hits = calloc(self->program.image->blocks.count + 1, sizeof *self->hits);
-    if (self->hits == NULL)
+    self->random_inputs = strcmp(parameters_value(given, "pair", "executing"), "random") == 0;
+    self->inputs = inputs_count(self->setup.inputs);
+    if (self->inputs == 0)
+        self->inputs = 1;
+    self->hits = calloc((self->program.image->blocks.count + 1) * self->inputs, sizeof *self->hits);
+    self->runs = calloc(self->inputs, sizeof *self->runs);
+    if (self->hits == NULL || self->runs == NULL)
         return error_no_memory();
     TRY(program_tracer(&self->tracer));
     TRY(scenario_new(&self->no_rules));
@@ -180,6 +190,7 @@ static struct error *prepare(void *data, struct shot *shot)
 {
     struct upsets *self = data;
     self->is_reference = shot->spec == NULL;
+    self->input = shot->input < self->inputs ? shot->input : 0;
     state_fault_deinit(&self->fault);
     TRY(self->is_reference ? note_blocks(self) : parse_spec(self, shot->spec));
     words_clear(&self->command);
@@ -218,14 +229,15 @@ static struct error *take_blocks(struct upsets *self)
         return error_new("the workload does not run %s; name the program that it runs: "
                          "--set injector.%s.program=FILE",
                          self->program.path, self->memory ? "memory" : "register");
-    self->runs++;
+    self->runs[self->input]++;
     for (uint32_t i = 0; i < image->blocks.count; i++) {
         if (image->blocks.items[i].count == 0 || !upsets_uses_block(self, i))
             continue;
         struct wire_state_block key = {.address = start_of(self, i)};
         const struct wire_state_block *found =
             bsearch(&key, file->blocks, file->block_count, sizeof key, by_address);
-        self->hits[i] += found != NULL && found->reached != 0;
+        self->hits[self->input * (size_t)image->blocks.count + i] +=
+            found != NULL && found->reached != 0;
     }
     return NULL;
 }
@@ -311,6 +323,14 @@ static struct error *observe(void *data, const char *root, struct observation *o
 
 // ---- Texts ----
 
+static uint32_t input_of(const char *spec)
+{
+    _cleanup_(state_fault_deinit) struct state_fault fault = {0};
+    const struct source source = source_whole("fault", spec, strlen(spec));
+    _cleanup_error_ struct error *error = state_fault_parse(&source, &fault);
+    return error == NULL ? fault.input : 0;
+}
+
 static struct error *describe(void *data, const char *fault, const struct injection *injection,
                               struct buffer *text)
 {
@@ -332,24 +352,45 @@ static struct error *describe(void *data, const char *fault, const struct inject
                : NULL;
 }
 
+static bool runs_program(const struct upsets *self, const char *name)
+{
+    _cleanup_free_ char *path = NULL;
+    _cleanup_error_ struct error *error = find_program(self, name, &path);
+    return error == NULL && strcmp(path, self->program.path) == 0;
+}
+
 static struct error *reproduce(void *data, const char *spec, uint64_t seed, uint64_t timeout_ns,
                                char **ret_command)
 {
     const struct upsets *self = data;
-    _cleanup_(buffer_deinit) struct buffer text = {0};
+    _cleanup_(buffer_deinit) struct buffer text = {0}, alone = {0};
+    _cleanup_(state_fault_deinit) struct state_fault fault = {0};
+    _cleanup_(words_deinit) struct words command = {0};
+    const struct source source = source_whole("fault", spec, strlen(spec));
+    struct injector_setup setup = self->setup;
     (void)seed;
-    if (parameters_value(self->setup.parameters, "program", NULL) != NULL)
+    TRY(state_fault_parse(&source, &fault));
+    if (parameters_value(self->setup.parameters, "program", NULL) != NULL ||
+        (fault.input == 0 && inputs_count(setup.inputs) != 0))
         return NULL; // `ordeal run` looks for the place in the command's own program
-    TRY(reproduce_put_place(&text, &self->setup));
+    if (fault.input != 0) {
+        TRY(inputs_get(setup.inputs, setup.command, fault.input - 1, &command, &setup.input));
+        setup.command = &command;
+        fault.input = 0;
+        if (!runs_program(self, command.items[0]))
+            return NULL;
+    }
+    TRY(state_fault_format(&fault, &alone));
+    TRY(reproduce_put_place(&text, &setup));
     TRY(buffer_printf(&text, "ordeal run "));
     if (timeout_ns != 0)
         TRY(buffer_printf(&text, "--timeout %.3g ", clock_seconds(timeout_ns)));
     if (self->setup.sandbox != NULL)
         TRY(buffer_printf(&text, "--sandbox %s ", self->setup.sandbox));
     TRY(buffer_printf(&text, "--inject "));
-    TRY(shell_put_word(&text, spec));
+    TRY(shell_put_word(&text, alone.data));
     TRY(buffer_printf(&text, " -- "));
-    TRY(reproduce_put_command(&text, &self->setup));
+    TRY(reproduce_put_command(&text, &setup));
     *ret_command = TAKE(text.data);
     return NULL;
 }
@@ -360,11 +401,13 @@ const struct injector injector_register = {
     .parameters = parameters,
     .open = open_register,
     .close = close_upsets,
+    .input = input_of,
     .prepare = prepare,
     .moved = moved,
     .begin = begin,
     .observe = observe,
     .candidates = upsets_candidates,
+    .remarks = upsets_remarks,
     .describe = describe,
     .reproduce = reproduce,
     .reproduces_inside = true,
@@ -376,11 +419,13 @@ const struct injector injector_memory = {
     .parameters = parameters,
     .open = open_memory,
     .close = close_upsets,
+    .input = input_of,
     .prepare = prepare,
     .moved = moved,
     .begin = begin,
     .observe = observe,
     .candidates = upsets_candidates,
+    .remarks = upsets_remarks,
     .describe = describe,
     .reproduce = reproduce,
     .reproduces_inside = true,
