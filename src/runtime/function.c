@@ -357,7 +357,8 @@ static bool is_free_of_numbers(const struct function *function)
     return function->starts_after == 0 && function->asks_after == 0;
 }
 
-// Rules about callers have gates that pass calls without asking, so the stub counts them.
+// Rules about callers have gates that pass calls without asking. So stubs or gates count those, and
+// where a number may be wanted, the stub counts all calls.
 static void choose_entry(struct function *function)
 {
     bool callers = false;
@@ -365,8 +366,10 @@ static void choose_entry(struct function *function)
         return;
     for (uint32_t i = 0; i < function->rule_count; i++)
         callers |= runtime.rules[function->rules[i]].site != WIRE_NONE;
+    function->late = function->every_call && is_free_of_numbers(function);
     function->always_asked = function->every_call && !callers;
-    function->late = function->always_asked && is_free_of_numbers(function);
+    function->by_range =
+        function->late && callers && function->rule_count == 1 && function->site_count == 0;
     if (function->late)
         function->stub_entry = RUNTIME_STUB_GATED; // where no number is drawn
     else if (function->always_asked)
@@ -453,7 +456,7 @@ void function_bound(struct function *function, struct stub_slot *slot)
     struct function *first;
     atomic_add(&function->slots, 1);
     if (atomic_load(&function->primary) == NULL && !rows_have(slot)) { // nobody has called it yet
-        function->in_rows = function->always_asked = function->late = false;
+        function->in_rows = function->always_asked = function->late = function->by_range = false;
         function->stub_entry = 0;
     }
     if (!atomic_swap_if(&function->primary, NULL, slot))

@@ -23,7 +23,8 @@ struct function {
     const struct rule_check *general; // rules to check on every call, ascending
     uint32_t general_count;
     bool always_asked; // all its calls come to runtime_decide(), which counts them in rows
-    bool late;         // likewise; a call gets its number only if a rule fires
+    bool late;         // a call gets its number only if a rule fires
+    bool by_range;     // likewise, and its calls enter at the stubs of callers.S
     bool in_rows;      // its calls are counted in rows.h, not in `count` of its slot
     bool every_call;   // no occurrence may be skipped
     bool only_general; // likewise, and checking `general` is all there is to do

@@ -26,7 +26,8 @@ static bool is_stub(const void *address)
 {
     const char *at = address;
     return (at >= runtime_stubs && at < runtime_stub_end) ||
-           (at >= runtime_record_stubs && at < runtime_record_stub_end);
+           (at >= runtime_record_stubs && at < runtime_record_stub_end) ||
+           (at >= runtime_caller_stubs && at < runtime_caller_stub_end);
 }
 
 static void *stub_of(const struct stub_slot *slot)
@@ -34,6 +35,8 @@ static void *stub_of(const struct stub_slot *slot)
     // A function stays what it is here: pointers to it must stay equal.
     if (rows_have(slot) && record_by_site())
         return (void *)(runtime_record_stub_end - (slot - runtime_slots + 1) * RECORD_STUB_SIZE);
+    if (rows_have(slot) && slot->function->by_range)
+        return (void *)(runtime_caller_stubs + (slot - runtime_slots) * CALLER_STUB_SIZE);
     return (void *)(runtime_stubs + (slot - runtime_slots) * RUNTIME_STUB_SIZE +
                     slot->function->stub_entry);
 }
@@ -221,7 +224,8 @@ void slot_refresh_gate(struct stub_slot *slot)
         return;
     }
     if (function->site_count == function->rule_count && function->rule_count != 0) {
-        atomic_store(&slot->gate, (void *)runtime_gate_sites);
+        atomic_store(&slot->gate, function->late ? (void *)runtime_gate_sites_count
+                                                 : (void *)runtime_gate_sites);
     } else if (function->rule_count == 1) {
         const struct wire_rule *rule = &runtime.rules[function->rules[0]];
         if (rule->site != WIRE_NONE && query_single_range(rule->site, &low, &length))

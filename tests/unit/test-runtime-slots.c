@@ -21,12 +21,15 @@ const char runtime_stubs[RUNTIME_STUB_SIZE * 4];
 extern const char runtime_stub_end[1] __attribute__((alias("runtime_stubs")));
 extern const char runtime_record_stubs[1] __attribute__((alias("runtime_stubs")));
 extern const char runtime_record_stub_end[1] __attribute__((alias("runtime_stubs")));
+extern const char runtime_caller_stubs[1] __attribute__((alias("runtime_stubs")));
+extern const char runtime_caller_stub_end[1] __attribute__((alias("runtime_stubs")));
 
 static struct function made = {.name = "f"};
 static void (*meanwhile)(struct stub_slot *slot);
 
 void runtime_gate_full(void) {}
 void runtime_gate_sites(void) {}
+void runtime_gate_sites_count(void) {}
 void runtime_gate_record(void) {}
 bool record_by_site(void)
 {

@@ -18,6 +18,9 @@
 // Where calls enter that are only recorded by site: one for each of the first ROW_SLOTS stubs.
 #define RECORD_STUB_SIZE 128
 
+// Where calls enter that are passed by their caller: likewise.
+#define CALLER_STUB_SIZE 128
+
 // Entries that stand in for initialisers of late modules.
 #define RUNTIME_LATE_INITS     256
 #define RUNTIME_LATE_INIT_SIZE 16

@@ -124,12 +124,14 @@ runtime_stub_end:
 # slot's earlier count.
 
 # Passes calls whose return address is not in the filter of exact sites (runtime_site_word). The
-# others find three registers saved already.
-        .globl runtime_gate_sites
-        .hidden runtime_gate_sites
-        .type runtime_gate_sites, @function
+# others find three registers saved already. The second one counts what it passes, for functions
+# whose stub has not done so.
+        .macro gate_of_sites name, counts
+        .globl \name
+        .hidden \name
+        .type \name, @function
         .p2align 4
-runtime_gate_sites:
+\name:
         .cfi_startproc
         .cfi_def_cfa_offset 16
         endbr64
@@ -142,9 +144,17 @@ runtime_gate_sites:
         mov     (%r11, %r10, 8), %r10
         bt      %rax, %r10              # by the lowest six bits of the address
         jc      runtime_gate_rest
+        .if     \counts
+        row_of_calls
+        mov     ASM_FRAME_SLOT - ASM_FRAME_RAX(%rsp), %r10
+        incq    (%r11, %r10, 8)
+        .endif
         pass_on
         .cfi_endproc
-        .size runtime_gate_sites, . - runtime_gate_sites
+        .size \name, . - \name
+        .endm
+        gate_of_sites runtime_gate_sites, 0
+        gate_of_sites runtime_gate_sites_count, 1
 
 # Saves every argument register and asks runtime_decide.
         .globl runtime_gate_full

@@ -53,9 +53,11 @@ enum decision {
 
 extern const char runtime_stubs[], runtime_stub_end[];
 extern const char runtime_record_stubs[], runtime_record_stub_end[]; // record.S
+extern const char runtime_caller_stubs[], runtime_caller_stub_end[]; // callers.S
 void runtime_gate_full(void);
 void runtime_gate_sites(void);
-void runtime_gate_record(void); // record.S
+void runtime_gate_sites_count(void); // also counts what it passes
+void runtime_gate_record(void);      // record.S
 
 // Calls a plug-in with all registers saved that it may change.
 int runtime_call_plugin(int (*eval)(void *, const void *), void *state, const void *call);
