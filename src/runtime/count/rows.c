@@ -75,9 +75,11 @@ static void describe(uint32_t row, const struct stub_slot *slot)
 }
 
 // Whoever comes later, a row or a function, finds the other: both are published with a locked
-// instruction before they look.
+// instruction before they look. A slot whose function is not known yet comes again.
 void rows_describe(const struct stub_slot *slot)
 {
+    if (slot_function(slot) == NULL)
+        return;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (counts != NULL && rows_have(slot))
         for (uint32_t row = 0; (row = rows_next(row)) != 0;)

@@ -87,21 +87,34 @@ static void give_back(const void *memory)
         SYSTEM_2(__NR_munmap, (char *)memory - 16, *(size_t *)((char *)memory - 16));
 }
 
+// Whether some bytes can be read. Asks the kernel once for each page: the array of an environment
+// and its strings mostly lie on few.
+static bool can_read(const void *address, size_t size, uintptr_t *page)
+{
+    const uintptr_t first = (uintptr_t)address / 4096,
+                    last = ((uintptr_t)address + size - 1) / 4096;
+    if (first == last && first == *page)
+        return true;
+    if (!system_can_read(address, size))
+        return false;
+    *page = last;
+    return true;
+}
+
 // The environment with our two entries: unchanged if it has them already. A preload list of the
 // target's own is kept behind ours.
 static char *const *with_runtime(char *const *environment)
 {
+    uintptr_t array = 0, strings = 0; // pages that can be read
     environment_prepare();
     size_t count = 0;
     const char *preload = NULL, *region_entry = attach_entry();
     bool region = false;
     for (; environment != NULL; count++) {
-        char *entry;
-        char first;
-        if (!system_peek(&environment[count], &entry, sizeof entry) ||
-            (entry != NULL && !system_peek(entry, &first, 1)))
+        if (!can_read(&environment[count], sizeof *environment, &array) ||
+            (environment[count] != NULL && !can_read(environment[count], 1, &strings)))
             return environment; // the kernel will report the bad pointer
-        if (entry == NULL)
+        if (environment[count] == NULL)
             break;
         if (same_variable(environment[count], preload_entry))
             preload = environment[count];
