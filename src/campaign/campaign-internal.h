@@ -6,6 +6,7 @@
 #include "campaign/campaign.h"
 #include "campaign/ledger.h"
 #include "campaign/schedule.h"
+#include "campaign/scope.h"
 #include "engine/engine.h"
 #include "engine/fork-batch.h"
 #include "engine/fork-policy.h"
@@ -28,6 +29,7 @@ struct campaign {
     struct reference *reference;
     uint64_t longest_reference_ns;
     struct ledger ledger;
+    struct scope *scope;
     struct schedule *schedule;
     const struct engine *engine;
     void *workers;                    // the engine's own

@@ -70,9 +70,10 @@ static bool interval_reached(struct campaign *campaign)
     return (up > down ? up : down) <= campaign->limits->until_interval;
 }
 
-static unsigned trials_running(const struct campaign *campaign)
+// Those whose results are not stored yet.
+static uint64_t trials_running(const struct campaign *campaign)
 {
-    unsigned count = 0;
+    uint64_t count = schedule_held(campaign->schedule);
     for (unsigned i = 0; i < campaign->running_job_count; i++)
         count += campaign->running_jobs[i].used && !campaign->running_jobs[i].confirmation;
     return count;
@@ -94,6 +95,8 @@ static enum store_stop reason_to_stop(struct campaign *campaign)
         return STORE_STOP_INVALID;
     if (limits->max_trials != 0 && ledger->trials >= limits->max_trials)
         return STORE_STOP_TRIALS;
+    if (limits->stop_after != 0 && ledger_sure_findings(ledger) >= limits->stop_after)
+        return STORE_STOP_FINDINGS;
     return STORE_STOP_NONE;
 }
 
@@ -107,7 +110,7 @@ static bool enough_started(const struct campaign *campaign)
 static bool may_confirm(const struct campaign *campaign)
 {
     return campaign->stopped_by == STORE_STOP_NONE || campaign->stopped_by == STORE_STOP_INTERVAL ||
-           campaign->stopped_by == STORE_STOP_TRIALS;
+           campaign->stopped_by == STORE_STOP_TRIALS || campaign->stopped_by == STORE_STOP_FINDINGS;
 }
 
 static struct error *take_confirmation(struct campaign *campaign, struct running_job *running,
@@ -233,6 +236,8 @@ static struct error *take_result(struct campaign *campaign, struct engine_result
     struct error *error = NULL;
     if (fork_policy_note(&campaign->forks, result))
         error = tell_of_forks(campaign);
+    if (error == NULL && result->way == WAY_NOT_RUN && !running->confirmation)
+        error = schedule_skip(campaign->schedule, &running->job, ledger_keep, &campaign->ledger);
     if (error != NULL || result->way == WAY_NOT_RUN) {
         trial_job_deinit(&running->job);
         engine_result_deinit(result);
@@ -287,6 +292,7 @@ static struct error *add_second_faults(struct campaign *campaign)
                          : (uint64_t)(left_s * (double)NS_PER_S / FOLLOWING_SHARE),
     };
     campaign->second_faults_pending = false;
+    TRY(schedule_flush(campaign->schedule, ledger_keep, &campaign->ledger));
     TRY(ledger_flush(&campaign->ledger, true));
     TRY(second_faults_add(&second));
     return campaign_load_schedule(campaign);
@@ -338,6 +344,7 @@ struct error *campaign_loop(struct campaign *campaign)
         TRY(ledger_flush(&campaign->ledger, false));
         tell_progress(campaign, false);
     }
+    TRY(schedule_flush(campaign->schedule, ledger_keep, &campaign->ledger));
     TRY(ledger_flush(&campaign->ledger, true));
     tell_progress(campaign, true);
     return NULL;

@@ -11,7 +11,8 @@ struct unfinished_search {
 
 static bool is_limit(enum store_stop stop)
 {
-    return stop == STORE_STOP_TIME || stop == STORE_STOP_TRIALS || stop == STORE_STOP_INTERVAL;
+    return stop == STORE_STOP_TIME || stop == STORE_STOP_TRIALS || stop == STORE_STOP_INTERVAL ||
+           stop == STORE_STOP_FINDINGS;
 }
 
 static struct error *note_unfinished(void *data, const struct store_campaign *row)
@@ -36,8 +37,8 @@ struct error *campaign_find_unfinished(struct store *store, int64_t id, bool new
         search.id = search.limited;
     if (search.id == 0 && search.limited != 0)
         return error_new("there is no unfinished campaign to go on with; campaign %lld ended by "
-                         "its %s: say how long it may go on with --time-budget, --max-trials or "
-                         "--until-interval",
+                         "its %s: say how long it may go on with --time-budget, --max-trials, "
+                         "--stop-after or --until-interval",
                          (long long)search.limited, enum_name(&stop_names, search.limit));
     if (search.id == 0)
         return error_new("there is no unfinished campaign to go on with");

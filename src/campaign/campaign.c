@@ -8,6 +8,7 @@
 #include "base/timeouts.h"
 #include "campaign/finding-join.h"
 #include "campaign/preparation.h"
+#include "campaign/scope.h"
 #include "campaign/second-faults.h"
 #include "campaign/since.h"
 #include "campaign/subject.h"
@@ -131,6 +132,20 @@ static struct error *start_workers(struct campaign *campaign, unsigned jobs)
     return campaign->engine->start(&options, &campaign->workers);
 }
 
+static struct error *find_scope(struct campaign *campaign)
+{
+    const char *unmatched;
+    TRY(scope_new(campaign->definition, campaign->store, campaign->row.id, &campaign->scope,
+                  &unmatched));
+    campaign->ledger.scope = campaign->scope;
+    if (unmatched == NULL)
+        return NULL;
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(buffer_printf(&text, "--mine '%s' matches no program and no module that was tested",
+                      unmatched));
+    return campaign_warn(campaign, text.data);
+}
+
 static struct error *run_trials(struct campaign *campaign)
 {
     campaign->ledger.store = campaign->store;
@@ -145,6 +160,7 @@ static struct error *run_trials(struct campaign *campaign)
     };
     TRY(preparation_harmless(campaign->store, campaign->row.id, campaign->definition,
                              &campaign->ledger.options.harmless));
+    TRY(find_scope(campaign));
     TRY(ledger_init(&campaign->ledger));
     campaign->trials_before = campaign->ledger.trials;
     TRY(campaign_load_schedule(campaign));
@@ -263,6 +279,7 @@ static void campaign_deinit(struct campaign *campaign)
     free(campaign->running_jobs);
     schedule_free(campaign->schedule);
     ledger_deinit(&campaign->ledger);
+    scope_free(campaign->scope);
     reference_free(campaign->reference);
     shooting_free(campaign->shooting);
     words_deinit(&campaign->switchable);
@@ -387,6 +404,7 @@ static struct error *add_row(struct campaign *campaign, const struct definition 
         .version = ORDEAL_VERSION,
         .machine = machine,
         .program = program,
+        .settings = definition->origin,
         .seed = definition->seed,
         .created_s = (int64_t)time(NULL),
         .state = STORE_RUNNING,

@@ -24,7 +24,9 @@ static void forget_free_parts(struct definition *definition)
     definition->jobs = 0;
     definition->time_budget_ns = 0;
     definition->max_trials = 0;
+    definition->stop_after = 0;
     definition->until_interval = 0;
+    definition->scope = SCOPE_MINE_FIRST;
 }
 
 // With `settled`, the network is compared as `auto`: what preparation decided is no difference.

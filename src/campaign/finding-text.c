@@ -86,15 +86,41 @@ static struct blamed_frames find_blamed_frames(const char *stack)
     return blamed;
 }
 
+#define KERNEL_NAME 15 // bytes that the kernel keeps of a program's name
+
+// The name of the file that makes the call. A program has the name that it was started under:
+// redis-server, whatever the link leads to.
+static const char *caller_name(const struct injection *injection)
+{
+    const char *file = file_base_name(injection->module), *program = injection->program;
+    if (program == NULL || *program == '\0' || strstr(file, ".so") != NULL ||
+        program[strcspn(program, " /")] != '\0')
+        return file;
+    bool cut = strlen(program) == KERNEL_NAME && strncmp(file, program, KERNEL_NAME) == 0;
+    return cut ? file : program;
+}
+
+// Likewise of a frame, if it is in that file.
+static struct frame_part frame_name(const struct injection *injection, struct frame_part module)
+{
+    bool same = injection != NULL && injection->module != NULL &&
+                frame_part_is(module, file_base_name(injection->module));
+    return same ? frame_part(caller_name(injection)) : module;
+}
+
 // Writes " in fwrite, called by save": the caller of the C library is where to look. Where nothing
 // has a name, " in cp at 0x1234".
-static struct error *put_where(struct buffer *text, const char *before, const char *stack)
+static struct error *put_where(struct buffer *text, const char *before,
+                               const struct engine_result *result)
 {
+    const char *stack = result->stack;
+    const struct injection *injection =
+        result->observation.injections.count > 0 ? &result->observation.injections.items[0] : NULL;
     struct blamed_frames blamed = find_blamed_frames(stack);
     if (blamed.inner.whole.text == NULL)
         frame_text_at(stack, 0, &blamed.inner);
     struct frame_part inner = name_of(&blamed.inner), outer = name_of(&blamed.outer);
-    struct frame_part module = blamed.inner.module;
+    struct frame_part module = frame_name(injection, blamed.inner.module);
     if (inner.text == NULL && module.text != NULL && !is_of_libc(&blamed.inner))
         return buffer_printf(text, "%sin %.*s at 0x%llx", before, shown(module.text, module.size),
                              module.text, (unsigned long long)blamed.inner.offset);
@@ -114,7 +140,7 @@ static struct error *put_crash(struct buffer *text, const struct engine_result *
         return NULL;
     TRY(buffer_printf(text, " (%s", outcome_signal_name(number)));
     if (result->stack != NULL)
-        TRY(put_where(text, " ", result->stack));
+        TRY(put_where(text, " ", result));
     return buffer_append(text, ")", 1);
 }
 
@@ -170,7 +196,7 @@ static struct error *put_failure(const struct finding_options *options, struct b
         return put_crash(text, result);
     case VERDICT_HANG:
         TRY(buffer_printf(text, "hangs"));
-        return result->stack != NULL ? put_where(text, " ", result->stack) : NULL;
+        return result->stack != NULL ? put_where(text, " ", result) : NULL;
     case VERDICT_SILENT:
         TRY(put_symptom(options, text, judgement));
         return buffer_printf(text, " without an error message");
@@ -185,7 +211,7 @@ static struct error *put_failure(const struct finding_options *options, struct b
         return buffer_printf(text, "leaves something broken behind");
     case VERDICT_DELIBERATE:
         TRY(buffer_printf(text, "aborts on purpose"));
-        return result->stack != NULL ? put_where(text, " ", result->stack) : NULL;
+        return result->stack != NULL ? put_where(text, " ", result) : NULL;
     default:
         return buffer_printf(text, "ends as '%s'", verdict_facts[judgement->verdict].name);
     }
@@ -209,12 +235,10 @@ static struct error *put_site(struct buffer *text, const struct injection *injec
         return buffer_printf(text, " in %.*s", shown(injection->symbol, NAME_MOST),
                              injection->symbol);
     if (injection->module != NULL)
-        return buffer_printf(text, " in %s at 0x%llx", file_base_name(injection->module),
+        return buffer_printf(text, " in %s at 0x%llx", caller_name(injection),
                              (unsigned long long)injection->offset);
     return NULL;
 }
-
-#define KERNEL_NAME 15 // bytes that the kernel keeps of a program's name
 
 static bool is_short_for(const char *program, const char *command)
 {
@@ -278,7 +302,7 @@ static struct error *put_injected(const struct finding_options *options, struct 
     if (injection->program == NULL || is_short_for(injection->program, subject) ||
         strcmp(file_base_name(injection->program), file_base_name(subject)) == 0 ||
         (injection->file == NULL && injection->symbol == NULL && injection->module != NULL &&
-         strcmp(file_base_name(injection->program), file_base_name(injection->module)) == 0))
+         strcmp(file_base_name(injection->program), caller_name(injection)) == 0))
         return NULL;
     return buffer_printf(text, " (in %.*s)", shown(injection->program, NAME_MOST),
                          file_base_name(injection->program));

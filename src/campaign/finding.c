@@ -170,6 +170,8 @@ static struct error *load_row(void *data, const struct store_finding *row)
     group->carried = row->carried != NULL;
     group->proof = row->proof;
     group->proof_tries = row->proof_tries;
+    group->scope = row->scope;
+    group->system = row->library != NULL;
     // A mark for now. load_trial() reads the trial when the query for findings is finished.
     group->number = load->confirm && !group->carried &&
                     (row->confirmed == STORE_NOT_CONFIRMED || finding_awaits_proof(group));

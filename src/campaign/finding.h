@@ -83,7 +83,9 @@ struct finding_group {
     enum store_basis basis; // of its candidate
     enum store_proof proof;
     unsigned proof_tries;
-    bool mixed;    // trials of other candidates than the example's show it, too
+    bool mixed; // trials of other candidates than the example's show it, too
+    enum store_scope scope;
+    bool system;   // it is a bug of a system library
     char *library; // that defines the function of the fault, or NULL
     void *prover;  // the injector's, or NULL
 };

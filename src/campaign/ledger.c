@@ -9,6 +9,7 @@
 #include "base/timeouts.h"
 #include "campaign/finding-explain.h"
 #include "campaign/proof.h"
+#include "campaign/scope.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,22 @@ void ledger_deinit(struct ledger *ledger)
         proof_drop(&ledger->options, &ledger->groups.items.items[i]);
     finding_groups_deinit(&ledger->groups);
     explainer_free(TAKE(ledger->explainer));
+}
+
+uint64_t ledger_sure_findings(const struct ledger *ledger)
+{
+    const struct definition *definition = ledger->options.definition;
+    uint64_t count = 0;
+    for (size_t i = 0; i < ledger->groups.items.count; i++) {
+        const struct finding_group *group = &ledger->groups.items.items[i];
+        bool repeated = !ledger->confirm || group->confirmed == STORE_CONFIRMED,
+             possible =
+                 group->proof != STORE_PROOF_UNPROVEN && group->proof != STORE_PROOF_IMPOSSIBLE,
+             own = definition->scope == SCOPE_ALL ||
+                   (group->scope == STORE_SCOPE_MINE && !group->system);
+        count += verdict_facts[group->verdict].failure && repeated && possible && own;
+    }
+    return count;
 }
 
 double ledger_elapsed_s(const struct ledger *ledger)
@@ -226,6 +243,15 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
     return add_injections(ledger, row.id, result);
 }
 
+static enum store_scope scope_of_result(const struct ledger *ledger,
+                                        const struct engine_result *result)
+{
+    const struct injection *injection =
+        result->observation.injections.count != 0 ? &result->observation.injections.items[0] : NULL;
+    return ledger->scope != NULL && injection != NULL ? scope_of(ledger->scope, injection)
+                                                      : STORE_SCOPE_UNKNOWN;
+}
+
 // Describes a finding by this trial and stores the row.
 static struct error *
 describe_and_store(struct ledger *ledger, struct finding_group *group, const struct trial_job *job,
@@ -234,6 +260,9 @@ describe_and_store(struct ledger *ledger, struct finding_group *group, const str
 {
     _cleanup_(finding_text_deinit) struct finding_text text = {0};
     TRY(finding_describe(&ledger->options, result, job->spec, job->seed, group->trial, &text));
+    const char *library = result->judgement.library;
+    bool named = library != NULL && ledger->scope != NULL && scope_matches(ledger->scope, library);
+    group->scope = named ? STORE_SCOPE_MINE : scope_of_result(ledger, result);
     struct store_finding row = {
         .id = group->id,
         .campaign = ledger->campaign->id,
@@ -250,10 +279,12 @@ describe_and_store(struct ledger *ledger, struct finding_group *group, const str
         .confirmed = group->confirmed,
         .severity = group->severity,
         .proof = group->proof,
-        .library = result->judgement.library,
+        .library = named ? NULL : library, // the user's own is not the system's
+        .scope = group->scope,
     };
     TRY(store(ledger, &row));
     group->id = row.id;
+    group->system = row.library != NULL;
     return finding_explain(&ledger->explainer, ledger->store, group->id, result);
 }
 

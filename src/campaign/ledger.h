@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct explainer;
+struct scope;
 struct ledger {
     struct store *store;
     struct finding_options options;
@@ -23,6 +24,7 @@ struct ledger {
     double elapsed_before_s;         // in earlier sessions
     uint64_t started_ns;             // this one
     bool confirm;
+    const struct scope *scope;
     struct finding_groups groups;
     struct explainer *explainer; // NULL until a finding is explained
     uint64_t verdicts[VERDICTS];
@@ -38,6 +40,9 @@ struct ledger {
 _must_check_ struct error *ledger_init(struct ledger *ledger);
 // Drops uncommitted results.
 void ledger_deinit(struct ledger *ledger);
+// The number of findings that were repeated, that can happen, and that are in the scope that
+// counts.
+uint64_t ledger_sure_findings(const struct ledger *ledger);
 double ledger_elapsed_s(const struct ledger *ledger);
 
 // Stores a result; a schedule_keep. The trial's start is derived from its duration.

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/secrets.h"
 #include "campaign/second-faults.h"
+#include "campaign/trial-order.h"
 #include "stats/stats.h"
 
 #include <stdlib.h>
@@ -71,6 +72,23 @@ struct error *schedule_done(struct schedule *schedule, struct trial_job *job,
     return schedule->kind->done(schedule->self, job, result, keep, data);
 }
 
+struct error *schedule_skip(struct schedule *schedule, const struct trial_job *job,
+                            schedule_keep keep, void *data)
+{
+    return schedule->kind->skip != NULL ? schedule->kind->skip(schedule->self, job, keep, data)
+                                        : NULL;
+}
+
+struct error *schedule_flush(struct schedule *schedule, schedule_keep keep, void *data)
+{
+    return schedule->kind->flush != NULL ? schedule->kind->flush(schedule->self, keep, data) : NULL;
+}
+
+size_t schedule_held(const struct schedule *schedule)
+{
+    return schedule->kind->held != NULL ? schedule->kind->held(schedule->self) : 0;
+}
+
 // The list holds numbers only. A candidate is read when its turn comes.
 struct list_item {
     uint64_t key; // sorts the list: random, or 0 for what comes first
@@ -86,6 +104,7 @@ struct list {
     bool until_activated;
     uint64_t repeat, round;
     size_t at;
+    struct trial_order order;
 };
 
 static uint64_t trial_number(const struct list *list, uint64_t candidate, uint64_t round)
@@ -152,6 +171,7 @@ static void list_free(void *self)
     if (list == NULL)
         return;
     ARRAY_DEINIT(&list->items);
+    trial_order_deinit(&list->order);
     free(list->finished);
     free(list);
 }
@@ -233,6 +253,11 @@ static struct error *list_next(void *self, bool *ret_got, struct trial_job *ret_
                 return error_new("candidate %llu has vanished from the store",
                                  (unsigned long long)candidate);
             item->running = list->until_activated;
+            struct error *error = trial_order_begin(&list->order, &job.turn);
+            if (error != NULL) {
+                trial_job_deinit(&job);
+                return error;
+            }
             *ret_job = job;
             *ret_got = true;
             return NULL;
@@ -248,16 +273,40 @@ static void note_done(struct list *list, const struct trial_job *job, enum verdi
     finish_activated(list, job->number, verdict);
 }
 
+// What shows no finding is stored at once, and what was not run in turn is run again after a kill.
 static struct error *list_done(void *self, struct trial_job *job, struct engine_result *result,
                                schedule_keep keep, void *data)
 {
     struct list *list = self;
+    bool hold = verdict_facts[result->judgement.verdict].finding;
+    uint64_t turn = job->turn;
     if (list->until_activated)
         note_done(list, job, result->judgement.verdict);
-    struct error *error = keep(data, job, NULL, result);
+    struct error *error = hold ? NULL : keep(data, job, NULL, result);
+    if (error == NULL)
+        error = trial_order_end(&list->order, turn, hold, job, result, keep, data);
     trial_job_deinit(job);
     engine_result_deinit(result);
     return error;
+}
+
+static struct error *list_skip(void *self, const struct trial_job *job, schedule_keep keep,
+                               void *data)
+{
+    struct list *list = self;
+    return trial_order_end(&list->order, job->turn, false, NULL, NULL, keep, data);
+}
+
+static struct error *list_flush(void *self, schedule_keep keep, void *data)
+{
+    struct list *list = self;
+    return trial_order_flush(&list->order, keep, data);
+}
+
+static size_t list_held(const void *self)
+{
+    const struct list *list = self;
+    return list->order.held;
 }
 
 const struct schedule_kind schedule_list = {
@@ -266,4 +315,7 @@ const struct schedule_kind schedule_list = {
     .planned = list_planned,
     .next = list_next,
     .done = list_done,
+    .skip = list_skip,
+    .flush = list_flush,
+    .held = list_held,
 };

@@ -24,6 +24,7 @@ struct trial_job { // one trial to be run
     enum store_basis basis; // of the candidate
     enum call_check check;  // of the call that fails
     bool proving;           // it runs for the proof of a finding
+    uint64_t turn;          // of the list: its place in the order of trials, from 1
     // Of a sweep:
     size_t series;
     uint64_t step;
@@ -58,10 +59,21 @@ uint64_t schedule_planned(const struct schedule *schedule);
 // running, there is none at all. The caller frees the job with trial_job_deinit().
 _must_check_ struct error *schedule_next(struct schedule *schedule, bool *ret_got,
                                          struct trial_job *ret_job);
-// Takes over the contents of a job and its result. Calls `keep` for none, one or more results.
+// Takes over the contents of a job and its result. Calls `keep` for none, one or more results. A
+// list keeps a result that may show a finding back until all trials before it have ended, so that
+// findings have the same numbers in every run.
 _must_check_ struct error *schedule_done(struct schedule *schedule, struct trial_job *job,
                                          struct engine_result *result, schedule_keep keep,
                                          void *data);
+
+// A job will have no result: it was withdrawn. The caller keeps the job.
+_must_check_ struct error *schedule_skip(struct schedule *schedule, const struct trial_job *job,
+                                         schedule_keep keep, void *data);
+// Calls `keep` for all results that were kept back: no more will come.
+_must_check_ struct error *schedule_flush(struct schedule *schedule, schedule_keep keep,
+                                          void *data);
+// The number of results that are kept back.
+size_t schedule_held(const struct schedule *schedule);
 
 // The two kinds of schedule. schedule_load() chooses one.
 struct schedule_kind {
@@ -71,6 +83,10 @@ struct schedule_kind {
     struct error *(*next)(void *self, bool *ret_got, struct trial_job *ret_job);
     struct error *(*done)(void *self, struct trial_job *job, struct engine_result *result,
                           schedule_keep keep, void *data);
+    // NULL: results are never kept back.
+    struct error *(*skip)(void *self, const struct trial_job *job, schedule_keep keep, void *data);
+    struct error *(*flush)(void *self, schedule_keep keep, void *data);
+    size_t (*held)(const void *self);
 };
 extern const struct schedule_kind schedule_list, schedule_sweep;
 

@@ -57,8 +57,9 @@ struct command {
     // Replaces these two if options come from several tables. Works like command_option().
     bool (*option_at)(size_t index, struct option *ret_option);
     size_t settings_size;
-    unsigned least, most; // number of operands
-    bool command_follows; // the operands are a command with options of its own
+    unsigned least, most;     // number of operands
+    bool environment_options; // also takes options from ENVIRONMENT_OPTIONS, before the others
+    bool command_follows;     // the operands are a command with options of its own
     // The first word that is no option of ours, and all after it, are operands
     bool passes_options;
     bool keeps_separator;     // "--" stays among the operands, to separate what is before and after
@@ -75,6 +76,13 @@ bool command_option(const struct command *command, size_t index, struct option *
 // What the synopsis shows before the operands.
 const char *command_synopsis(const struct command *command);
 
+// Options for ordeal test and ordeal campaign that stand before those of the command line, with
+// quotes and backslashes as for a shell. They are not read with --resume: the store has them.
+#define ENVIRONMENT_OPTIONS "ORDEAL_OPTS"
+// Parses them. The settings point into *ret_storage, which the caller frees last.
+_must_check_ struct error *options_parse_environment(const struct command *command,
+                                                     char *const *arguments, void *settings,
+                                                     char **ret_storage);
 // Parses what follows the verb. *ret_operands points into `arguments`, which is reordered. If
 // --help is among the options, sets *ret_help and checks nothing else. Errors are for the user.
 _must_check_ struct error *options_parse(const struct command *command, char **arguments,

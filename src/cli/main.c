@@ -33,7 +33,12 @@ static struct error *run_command(const struct command *command, char **arguments
         return error_no_memory();
     char **operands = NULL;
     bool help = false;
-    struct error *error = options_parse(command, arguments, settings, &operands, &help);
+    _cleanup_free_ char *storage = NULL;
+    struct error *error = NULL;
+    if (command->environment_options)
+        error = options_parse_environment(command, arguments, settings, &storage);
+    if (error == NULL)
+        error = options_parse(command, arguments, settings, &operands, &help);
     if (error == NULL && help) {
         struct buffer text = {0};
         error = print(help_command(command, &text), &text);

@@ -59,6 +59,7 @@ void definition_deinit(struct definition *definition)
         &definition->oracle.ignored, &definition->oracle.command, &definition->service.load,
         &definition->set_variables,  &definition->secret,         &definition->missing_variables,
         &definition->inputs.files,
+        &definition->mine,
     };
     char *const texts[] = {
         definition->name,
@@ -71,6 +72,7 @@ void definition_deinit(struct definition *definition)
         definition->engine,
         definition->service.ready,
         definition->service.stop,
+        definition->origin,
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         words_deinit(lists[i]);

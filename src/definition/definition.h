@@ -55,6 +55,12 @@ struct service {       // the command is a server
     bool long_lived;   // many faults in one life
 };
 
+// Which findings count for the exit status, and which are shown first; see campaign/scope.h.
+enum scope_choice {
+    SCOPE_MINE_FIRST, // those in the user's own code count, the others are listed after them
+    SCOPE_ONLY_MINE,  // the others are not shown
+    SCOPE_ALL         // all alike
+};
 enum forks { FORKS_AUTO, FORKS_NEVER, FORKS_ALWAYS };
 enum network { NETWORK_AUTO, NETWORK_HOST, NETWORK_PRIVATE };
 
@@ -83,9 +89,13 @@ struct definition {
     uint64_t seed;
     uint64_t time_budget_ns; // 0: none
     uint64_t max_trials;     // 0: none
+    uint64_t stop_after;     // findings; 0: never
     double until_interval; // stop when the failure proportion's interval extends at most so far to
                            // either side; 0: never
     bool confirm;          // run each new finding's trial twice more
+    enum scope_choice scope;
+    char *origin; // where settings come from besides files and flags: not a field of files; or NULL
+    struct words mine; // fnmatch patterns of programs and modules; empty: see campaign/scope.h
 };
 
 // Sets everything to its default. Directory and environment are this process's own.

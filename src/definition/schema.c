@@ -108,10 +108,17 @@ const struct schema_field schema_fields[] = {
      "start of all random decisions"},
     {"time_budget", SCHEMA_NS, FIELD(time_budget_ns), NULL, 0, 1e18, "stop after this time"},
     {"max_trials", SCHEMA_COUNT, FIELD(max_trials), NULL, 0, MANY, "stop after so many trials"},
+    {"stop_after", SCHEMA_COUNT, FIELD(stop_after), NULL, 0, MANY,
+     "stop when so many findings are confirmed"},
     {"until_interval", SCHEMA_REAL, FIELD(until_interval), NULL, 0, 0.5,
      "stop when the proportion of failures is known this well"},
     {"confirm", SCHEMA_BOOL, FIELD(confirm), "false|true", 0, 0,
      "run the trial of each new finding twice more"},
+    {"scope", SCHEMA_CHOICE, FIELD(scope), "first|mine|all", 0, 0,
+     "findings in your own code come first and only they count (first); only they are shown; or "
+     "all count alike"},
+    {"mine", SCHEMA_PATTERNS, FIELD(mine), NULL, 0, 0,
+     "patterns of programs and modules that are your own code (what lies in the repository)"},
     {0},
 };
 

@@ -16,6 +16,7 @@ static const struct {
     {"component", COUNT_COMPONENT},
     {"program", COUNT_PROGRAM},
     {"suppressed", COUNT_SUPPRESSED},
+    {"aside", COUNT_ASIDE},
     {"caused", COUNT_CAUSED},
     {"unproven", COUNT_UNPROVEN},
     {"impossible", COUNT_IMPOSSIBLE},

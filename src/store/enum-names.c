@@ -31,6 +31,7 @@ static const char *const stops[STORE_STOPS] = {
     [STORE_STOP_TIME] = "time budget",       [STORE_STOP_TRIALS] = "max trials",
     [STORE_STOP_INTERVAL] = "interval",      [STORE_STOP_INTERRUPT] = "interrupt",
     [STORE_STOP_INVALID] = "invalid trials", [STORE_STOP_SLOTS] = "dead job slots",
+    [STORE_STOP_FINDINGS] = "findings",
 };
 const struct enum_names stop_names = {"reason to stop", stops, STORE_STOPS};
 
@@ -91,6 +92,13 @@ static const char *const proofs[STORE_PROOFS] = {
     [STORE_PROOF_IMPOSSIBLE] = "impossible",
 };
 const struct enum_names proof_names = {"proof of a finding", proofs, STORE_PROOFS};
+
+static const char *const scopes[STORE_SCOPES] = {
+    [STORE_SCOPE_MINE] = "mine",
+    [STORE_SCOPE_TOOL] = "tool",
+    [STORE_SCOPE_LIBRARY] = "library",
+};
+const struct enum_names scope_names = {"scope of a finding", scopes, STORE_SCOPES};
 
 static const char *const consequences[CONSEQUENCES] = {
     [CONSEQUENCE_FAILS] = "fails",

@@ -25,6 +25,7 @@ enum store_stop {
     STORE_STOP_INTERRUPT,
     STORE_STOP_INVALID,
     STORE_STOP_SLOTS, // a job slot died again and again
+    STORE_STOP_FINDINGS,
     STORE_STOPS
 };
 
@@ -103,6 +104,15 @@ enum store_proof {
     STORE_PROOFS
 };
 
+// Whose code the fault of a finding was injected into, see campaign/scope.h.
+enum store_scope {
+    STORE_SCOPE_UNKNOWN, // nobody asked
+    STORE_SCOPE_MINE,    // the user's
+    STORE_SCOPE_TOOL,    // of another program
+    STORE_SCOPE_LIBRARY, // a system library's; not stored, see store_scope_of()
+    STORE_SCOPES
+};
+
 // What happened between a failing call and the damage, one thing after the other. The words in
 // backquotes are members of struct store_consequence.
 enum consequence_kind {
@@ -141,6 +151,6 @@ enum consequence_kind {
 
 extern const struct enum_names state_names, stop_names, selection_names, remark_names,
     outcome_names, artifact_names, way_names, damage_names, basis_names, proof_names,
-    consequence_names;
+    consequence_names, scope_names;
 
 #endif

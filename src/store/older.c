@@ -14,13 +14,14 @@
 
 // Versions that introduced columns: for what older ones said in sentences; for damaged trials and
 // findings that were carried over; for proofs; for findings of system libraries and what packed
-// files hold, with the table of consequences.
+// files hold, with the table of consequences; for findings in other code than the user's.
 #define VERSION_WITH_FACTS        6
 #define VERSION_WITH_DAMAGE       7
 #define VERSION_WITH_PROOFS       9
 #define VERSION_WITH_CONSEQUENCES 10
 #define VERSION_WITH_INVOCATIONS  12
 #define VERSION_WITH_PARTS        11
+#define VERSION_WITH_SCOPES       13
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
@@ -141,6 +142,8 @@ static const struct {
     {VERSION_WITH_PROOFS, &table_finding, "proof_lasting", "0"},
     {VERSION_WITH_CONSEQUENCES, &table_finding, "library", no_value},
     {VERSION_WITH_PARTS, &table_finding, "part_of", no_value},
+    {VERSION_WITH_SCOPES, &table_finding, "scope", no_value},
+    {VERSION_WITH_SCOPES, &table_campaign, "settings", no_value},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 

@@ -67,16 +67,18 @@ static const struct query_template queries[QUERIES] = {
          " carried = ?16, carried_s = ?17, proof = ?18, proof_tries = ?19,"
          " proof_trial = ?20, proof_call = ?21, proof_error = ?22,"
          " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25,"
-         " library = ?26, part_of = ?27 WHERE id = ?1",
+         " library = ?26, part_of = ?27, scope = ?28 WHERE id = ?1",
          NULL, NULL},
     [PROVE_FINDING] = {"UPDATE finding SET command = coalesce(nullif(?12, ''), command), proof = "
                        "?18, proof_tries = ?19,"
                        " proof_trial = ?20, proof_call = ?21, proof_error = ?22,"
                        " proof_caller = ?23, proof_result = ?24, proof_lasting = ?25,"
-                       " library = coalesce(?26, library), part_of = coalesce(?27, part_of)"
-                       " WHERE id = ?1",
+                       " library = coalesce(?26, library), part_of = coalesce(?27, part_of),"
+                       " scope = coalesce(?28, scope) WHERE id = ?1",
                        NULL, NULL},
-    [JOIN_FINDING] = {"UPDATE finding SET library = ?26, part_of = ?27 WHERE id = ?1", NULL, NULL},
+    [JOIN_FINDING] = {"UPDATE finding SET library = ?26, part_of = ?27, scope = coalesce(?28, scope)"
+                      " WHERE id = ?1",
+                      NULL, NULL},
     [CONFIRM_FINDING] = {"UPDATE finding SET confirmed = ?2 WHERE id = ?1", NULL, NULL},
     [SET_TRIAL_FINDING] = {"UPDATE trial SET finding = nullif(?2, 0) WHERE id = ?1", NULL, NULL},
     [NEWEST_CAMPAIGN] = SELECT(campaign, "ORDER BY id DESC LIMIT 1"),
@@ -141,6 +143,13 @@ static const struct query_template queries[QUERIES] = {
     [COUNT_CAUSED] = COUNT_PROOF("caused"),
     [COUNT_UNPROVEN] = COUNT_PROOF("unproven"),
     [COUNT_IMPOSSIBLE] = COUNT_PROOF("impossible"),
+    [COUNT_ASIDE] = COUNT_WHERE("candidate.type",
+                                "JOIN candidate ON candidate.id = trial.candidate"
+                                " JOIN finding ON finding.id = trial.finding"
+                                " AND finding.suppressed IS NULL"
+                                " AND finding.proof IS NOT 'impossible'"
+                                " AND (finding.library IS NOT NULL OR finding.scope IS 'tool')",
+                                "(trial.confirmation = 0 OR trial.carried = 1)"),
     [COUNT_SUPPRESSED] = COUNT_WHERE("candidate.type",
                                      "JOIN candidate ON candidate.id = trial.candidate"
                                      " JOIN finding ON finding.id = trial.finding"

@@ -366,7 +366,13 @@ static const char invocations[] =
     ");\n"
     "CREATE INDEX invocation_trial ON invocation (trial);\n";
 
-const char *const schema_steps[] = {tables, views,        stopped_by, measured,
-                                    ways,   facts,        safety,     deliberate,
-                                    proofs, consequences, parts,      invocations};
+// Whose code the fault of a finding was injected into (NULL: nobody asked), and where settings came
+// from besides the command line and its file.
+static const char scopes[] = "ALTER TABLE finding ADD COLUMN scope TEXT CHECK (scope IS NULL OR\n"
+                             "    scope = 'mine' OR scope = 'tool');\n"
+                             "ALTER TABLE campaign ADD COLUMN settings TEXT;\n";
+
+const char *const schema_steps[] = {tables, views,       stopped_by, measured, ways,
+                                    facts,  safety,      deliberate, proofs,   consequences,
+                                    parts,  invocations, scopes};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

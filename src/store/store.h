@@ -68,12 +68,13 @@ struct store_campaign {
     // What reports need from the definition:
     bool automatic; // Ordeal chose the faults, nobody named them
     enum store_selection selection;
-    const char *per;   // a fixed number is chosen for each of these ("type"), or NULL
-    bool weighted;     // chosen by weights that were given
-    bool listed;       // trials run in the order in which the injector lists candidates
-    bool changes_only; // only code that has changed since an earlier campaign
-    bool long_lived;   // many faults in one life of a server
-    bool filtered;     // the definition limits which outputs are compared
+    const char *per;      // a fixed number is chosen for each of these ("type"), or NULL
+    bool weighted;        // chosen by weights that were given
+    bool listed;          // trials run in the order in which the injector lists candidates
+    bool changes_only;    // only code that has changed since an earlier campaign
+    bool long_lived;      // many faults in one life of a server
+    bool filtered;        // the definition limits which outputs are compared
+    const char *settings; // read besides what was given: "/p/.ordeal.yaml, ORDEAL_OPTS"; or NULL
     const char
         *environment_key; // identifies the key of the variables' hashes; NULL: there are none
 };
@@ -303,7 +304,13 @@ struct store_finding {
     bool proof_lasting;       // later calls must fail, too
     const char *library;      // file name of the system library whose bug it is; NULL: none
     int64_t part_of;          // the finding that stands for this one, too; 0: none
+    enum store_scope scope;   // of the program; see store_scope_of()
 };
+// Whose bug it is: a system library's if there is one, else by the program that runs it.
+static inline enum store_scope store_scope_of(const struct store_finding *row)
+{
+    return row->library != NULL ? STORE_SCOPE_LIBRARY : row->scope;
+}
 // A part of the explanation of a finding, see enum consequence_kind. Members that do not belong to
 // the kind are 0 or NULL.
 struct store_consequence {

@@ -43,6 +43,7 @@ static const struct column campaign_columns[] = {
     COLUMN(store_campaign, long_lived, KIND_FLAG),
     COLUMN(store_campaign, filtered, KIND_FLAG),
     COLUMN(store_campaign, environment_key, KIND_OPTIONAL_TEXT),
+    COLUMN(store_campaign, settings, KIND_OPTIONAL_TEXT),
 };
 TABLE(campaign);
 
@@ -166,6 +167,7 @@ static const struct column finding_columns[] = {
     COLUMN(store_finding, proof_lasting, KIND_FLAG),
     COLUMN(store_finding, library, KIND_OPTIONAL_TEXT),
     COLUMN(store_finding, part_of, KIND_KEY),
+    ENUM(store_finding, scope, scope_names),
 };
 TABLE(finding);
 

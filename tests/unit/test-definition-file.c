@@ -211,7 +211,7 @@ static void errors_name_place_and_remedy(void **state)
         "posttest, "
         "teardown, "
         "injector, selection, oracle, sandbox, engine, fork, jobs, seed, time_budget, max_trials, "
-        "until_interval, confirm\n"
+        "stop_after, until_interval, confirm, scope, mine\n"
         "    comand: x\n"
         "    ^");
     refuses("command: x\noracle:\n  timeout:\n    flor: 2s\n",

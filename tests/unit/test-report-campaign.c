@@ -386,7 +386,7 @@ static void chance_is_hidden(void **state)
     }
     maker_end(&maker);
     struct report_shown shown;
-    must_work(report_count_shown(maker.store, 1, options.proof, &shown));
+    must_work(report_count_shown(maker.store, 1, options.proof, REPORT_SCOPE_STORED, &shown));
     assert_int_equal(shown.shown[VERDICT_CRASH], 1);
     assert_int_equal(shown.hidden[VERDICT_HANG], 1);
     assert_int_equal(shown.shown[VERDICT_SILENT], 1);

@@ -7,6 +7,7 @@
 #include "cli/campaign/flags.h"
 #include "cli/campaign/preview.h"
 #include "cli/campaign/run.h"
+#include "cli/campaign/verdict-line.h"
 #include "report/campaign/campaign.h"
 #include "stats/stats.h"
 
@@ -58,11 +59,14 @@ static const struct campaign_row rows[] = {
     {.shared = "seed", .help = "start of all random decisions; the report shows the one used"},
     {.shared = "time-budget"},
     {.shared = "max-trials"},
+    {.shared = "stop-after"},
     {.shared = "until-interval"},
     {.shared = "name"},
     {.shared = "set"},
     {.shared = "db"},
     {.shared = "resume"},
+    {.shared = "scope"},
+    {.shared = "mine"},
     {.shared = "fail-on"},
     {.shared = "proof"},
     {.own = {"dry-run", 0, OPTION_FLAG, NULL,
@@ -72,6 +76,8 @@ static const struct campaign_row rows[] = {
     {.own = {"sample-size-for", 0, OPTION_TEXT, "WIDTH",
              "print how many trials estimate a proportion to WIDTH to either side; run nothing",
              FIELD(half_width)}},
+    {.shared = "no-project-file"},
+    {.shared = "verbose"},
     {.shared = "quiet"},
 };
 
@@ -104,10 +110,13 @@ static struct error *print_sample_size(const char *text)
 }
 
 static struct error *report(struct store *store, const char *path, const struct campaign_end *end,
-                            enum report_proof proof)
+                            struct report_choice choice, bool verbose)
 {
-    const struct report_options how = {
-        .database = path, .colour = output_colour(STDOUT_FILENO), .proof = proof};
+    const struct report_options how = {.database = path,
+                                       .colour = output_colour(STDOUT_FILENO),
+                                       .proof = choice.proof,
+                                       .scope = choice.scope,
+                                       .verbose = verbose};
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(report_campaign_text(store, end->id, &how, &text));
     return output_print(&text);
@@ -121,22 +130,26 @@ static struct error *carry_out(const struct settings *settings,
                                      .resume = settings->common.resume,
                                      .quiet = settings->common.quiet};
     struct campaign_fail_on fail_on;
-    enum report_proof proof;
+    struct report_choice choice;
     TRY(campaign_parse_fail_on(settings->common.fail_on, &fail_on));
-    TRY(report_proof_parse(settings->common.proof, &proof));
+    TRY(report_proof_parse(settings->common.proof, &choice.proof));
+    TRY(report_scope_parse(campaign_given(words, "scope"), &choice.scope));
     _cleanup_(store_closep) struct store *store = NULL;
     struct campaign_end end = {0};
     TRY(campaign_carry_out(&job, &store, &end));
     struct report_shown findings;
-    TRY(report_count_shown(store, end.id, proof, &findings));
+    TRY(report_count_shown(store, end.id, choice.proof, choice.scope, &findings));
     *ret_status = campaign_exit_status(&end, &fail_on, &findings);
-    return report(store, campaign_store_path(&job), &end, proof);
+    TRY(report(store, campaign_store_path(&job), &end, choice, settings->common.verbose));
+    return verdict_line_print(&findings, NULL);
 }
 
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct settings *settings = data;
-    struct campaign_arguments words = {.flags = &settings->common.flags, .sweep = settings->sweep};
+    struct campaign_arguments words = {.flags = &settings->common.flags,
+                                       .sweep = settings->sweep,
+                                       .no_project_file = settings->common.no_project_file};
     TRY(campaign_operands(operands, &words.file, &words.command));
     if (settings->half_width != NULL)
         return print_sample_size(settings->half_width);
@@ -165,6 +178,7 @@ const struct command cmd_campaign = {
         "  ordeal campaign --signal TERM --posttest './fsck.sh' -- ./server --once\n"
         "  ordeal campaign nightly.yaml --time-budget 1h\n",
     .option_at = option_at,
+    .environment_options = true,
     .settings_size = sizeof(struct settings),
     .most = UINT32_MAX,
     .keeps_separator = true,

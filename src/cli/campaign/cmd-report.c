@@ -19,8 +19,8 @@
 struct settings {
     struct format_setting formats[FORMATS];
     struct option_number campaign;
-    const char *store, *group_by, *confidence, *proof;
-    bool compare, all;
+    const char *store, *group_by, *confidence, *proof, *scope;
+    bool compare, all, verbose;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
@@ -44,6 +44,12 @@ static const struct option options[] = {
      "findings to show, by whether their faults can happen: certain, caused, all; without it: "
      "all but the impossible",
      FIELD(proof)},
+    {"scope", 0, OPTION_TEXT, "WHICH",
+     "findings that count: first (your own code, and the others are listed after it), mine (the "
+     "others are not shown) or all; without it: as the campaign's definition says",
+     FIELD(scope)},
+    {"verbose", 'v', OPTION_FLAG, NULL,
+     "also print the table of groups, with tests of their differences", FIELD(verbose)},
     {"all", 'a', OPTION_FLAG, NULL, "list all findings and groups, however many there are",
      FIELD(all)},
 };
@@ -212,10 +218,12 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     const struct settings *settings = data;
     struct report_options chosen = {.group_by = settings->group_by,
                                     .all = settings->all,
+                                    .verbose = settings->verbose,
                                     .colour = output_colour(STDOUT_FILENO)};
     TRY(check_group(settings->group_by));
     TRY(parse_confidence(settings->confidence, &chosen.confidence));
     TRY(report_proof_parse(settings->proof, &chosen.proof));
+    TRY(report_scope_parse(settings->scope, &chosen.scope));
     _cleanup_(sources_close) struct report_source sources[2] = {{.store = NULL}};
     TRY(open_sources(settings, operands, sources));
     return write_all(settings, sources, &chosen);

@@ -11,6 +11,9 @@
 static const struct campaign_row rows[] = {
     {.shared = "time-budget", .help = "stop after this time: 90s, 10m, 2h (60s)"},
     {.shared = "max-trials"},
+    {.shared = "stop-after"},
+    {.shared = "scope"},
+    {.shared = "mine"},
     {.of_injectors = true},
     {.shared = "references", .help = "fault-free runs before the first trial (3)"},
     {.shared = "expect-status"},
@@ -52,7 +55,9 @@ static const struct campaign_row rows[] = {
     {.own = FORMAT_OPTION(struct test_settings, formats, symbol, kind, help)},
     REPORT_FORMATS(OPTION)
 #undef OPTION
-        {.shared = "quiet"},
+        {.shared = "no-project-file"},
+    {.shared = "verbose"},
+    {.shared = "quiet"},
 };
 
 static bool option_at(size_t index, struct option *ret_option)
@@ -63,12 +68,12 @@ static bool option_at(size_t index, struct option *ret_option)
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct test_settings *settings = data;
-    struct campaign_arguments words = {.flags = &settings->common.flags, .test = true};
+    struct campaign_arguments words = {.flags = &settings->common.flags,
+                                       .test = true,
+                                       .no_project_file = settings->common.no_project_file};
     if (operands[0] != NULL && strcmp(operands[0], "--") == 0)
         operands++;
     words.command = operands[0] != NULL ? operands : NULL;
-    if (words.command == NULL && !settings->common.resume)
-        return error_new("no command is given: ordeal test [OPTION]... -- COMMAND");
     const struct campaign_job job = {.words = &words,
                                      .store = settings->common.store,
                                      .resume = settings->common.resume,
@@ -94,6 +99,7 @@ const struct command cmd_test = {
         "  ordeal test --ready 'port 6399' --load 'redis-cli -p 6399 ping' \\\n"
         "      -- redis-server --port 6399\n",
     .option_at = option_at,
+    .environment_options = true,
     .settings_size = sizeof(struct test_settings),
     .most = UINT32_MAX,
     .command_follows = true,

@@ -4,6 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "cli/command.h"
+#include "definition/project-file.h"
 #include "injector/injector.h"
 #include "injector/parameters.h"
 
@@ -167,7 +169,7 @@ static struct error *set_sweep(const struct campaign_arguments *words,
 static struct error *apply_words(const struct campaign_arguments *words,
                                  struct definition *definition)
 {
-    if (words->file == NULL && words->command != NULL)
+    if (words->file == NULL && words->command != NULL && strcmp(definition->name, "campaign") == 0)
         TRY(definition_set(definition, "campaign", file_base_name(words->command[0])));
     TRY(choose_injector(words, definition));
     // Options without an argument win over what --set says, wherever they stand.
@@ -180,22 +182,26 @@ static struct error *apply_words(const struct campaign_arguments *words,
     return words->command != NULL ? set_command(definition, words->command) : NULL;
 }
 
+// What the project's file says of the same injector stays.
 static struct error *use_test_injector(const struct campaign_arguments *words,
                                        struct definition *definition)
 {
-    const struct injector *injector = test_injector(words->command, NULL);
+    char *const *command = words->command != NULL           ? words->command
+                           : definition->command.count != 0 ? definition->command.items
+                                                            : NULL;
+    const struct injector *injector = test_injector(command, NULL);
     if (injector == NULL)
         return NULL; // definition_check() reports that it is missing
-    TRY(definition_set(definition, "injector", injector->name));
+    TRY(definition_use_injector(definition, injector->name, strlen(injector->name)));
     const struct injector_setting *setting = injector->test_settings;
     for (; setting->parameter != NULL; setting++)
-        TRY(definition_add_parameter(definition, setting->parameter, setting->value));
+        if (parameters_words(&definition->parameters, setting->parameter) == NULL)
+            TRY(definition_add_parameter(definition, setting->parameter, setting->value));
     return NULL;
 }
 
 // Sets what a user wants who gives nothing but a command.
-static struct error *set_test_defaults(const struct campaign_arguments *words,
-                                       struct definition *definition)
+static struct error *set_test_defaults(struct definition *definition)
 {
     static const char *const settings[][2] = {
         {"selection.order", "listed"},
@@ -205,7 +211,37 @@ static struct error *set_test_defaults(const struct campaign_arguments *words,
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         TRY(definition_set(definition, settings[i][0], settings[i][1]));
-    return use_test_injector(words, definition);
+    return NULL;
+}
+
+// Notes where settings come from that the user does not see on the command line.
+static struct error *note_origin(const char *path, struct definition *definition)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    const char *options = getenv(ENVIRONMENT_OPTIONS);
+    bool given = options != NULL && *options != '\0';
+    if (path != NULL)
+        TRY(buffer_printf(&text, "%s", path));
+    if (given)
+        TRY(buffer_printf(&text, "%s" ENVIRONMENT_OPTIONS ": %s", path != NULL ? ", " : "",
+                          options));
+    definition->origin = TAKE(text.data);
+    return NULL;
+}
+
+static struct error *read_project_file(const struct campaign_arguments *words,
+                                       struct definition *definition)
+{
+    _cleanup_free_ char *path = NULL;
+    if (!words->no_project_file)
+        TRY(project_file_find(&path));
+    if (path != NULL) {
+        TRY(definition_read(definition, path));
+        // It says what all campaigns of the project have; a name is rarely part of that.
+        if (strcmp(definition->name, ".ordeal") == 0)
+            TRY(definition_set(definition, "campaign", "campaign"));
+    }
+    return note_origin(path, definition);
 }
 
 struct error *campaign_define(const struct campaign_arguments *words,
@@ -216,7 +252,10 @@ struct error *campaign_define(const struct campaign_arguments *words,
     uint64_t chosen = definition.seed;
     definition.seed = NO_SEED;
     if (words->test)
-        TRY(set_test_defaults(words, &definition));
+        TRY(set_test_defaults(&definition));
+    TRY(read_project_file(words, &definition));
+    if (words->test)
+        TRY(use_test_injector(words, &definition));
     if (words->file != NULL)
         TRY(definition_read(&definition, words->file));
     TRY(apply_words(words, &definition));
@@ -240,6 +279,15 @@ struct error *campaign_redefine(const struct campaign_arguments *words,
             parameters_forget(&definition->parameters, option.key);
     }
     return apply_words(words, definition);
+}
+
+const char *campaign_given(const struct campaign_arguments *words, const char *option)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < words->flags->entries.count; i++)
+        if (strcmp(words->flags->entries.items[i].option, option) == 0)
+            value = words->flags->entries.items[i].value;
+    return value;
 }
 
 bool campaign_is_defined(const struct campaign_arguments *words)

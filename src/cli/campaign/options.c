@@ -121,6 +121,21 @@ const struct campaign_option campaign_options[] = {
     {.option = {"max-trials", 0, OPTION_LIST, "N", "stop after so many trials", FIELD(flags)},
      .key = "max_trials",
      .limit = true},
+    {.option = {"stop-after", 0, OPTION_LIST, "N", "stop when N findings are confirmed",
+                FIELD(flags)},
+     .key = "stop_after",
+     .limit = true},
+    {.option = {"scope", 0, OPTION_LIST, "WHICH",
+                "findings that count: mine (your own code; the others are not shown) or all; "
+                "without it: only mine count, the others are listed after them",
+                FIELD(flags)},
+     .key = "scope",
+     .limit = true},
+    {.option = {"mine", 0, OPTION_LIST, "GLOB",
+                "such programs and modules are your own code, instead of what lies in the "
+                "repository; may be given again",
+                FIELD(flags)},
+     .key = "mine"},
     {.option = {"until-interval", 0, OPTION_LIST, "WIDTH",
                 "stop when the proportion of failures is known to WIDTH to either side, e.g. 0.02",
                 FIELD(flags)},
@@ -139,6 +154,11 @@ const struct campaign_option campaign_options[] = {
                 "findings to show, by whether their faults can happen: certain, caused, all; "
                 "without it: all but the impossible",
                 FIELD(proof)}},
+    {.option = {"no-project-file", 0, OPTION_FLAG, NULL,
+                "do not read the project's settings from .ordeal.yaml", FIELD(no_project_file)}},
+    {.option = {"verbose", 'v', OPTION_FLAG, NULL,
+                "also print tables of classes and groups, with tests of their differences",
+                FIELD(verbose)}},
     {.option = {"quiet", 'q', OPTION_FLAG, NULL, "show no progress", FIELD(quiet)}},
     {.option = {0}},
 };

@@ -13,7 +13,7 @@
 struct campaign_settings {    // the first member of both commands' settings
     struct option_list flags; // options that set keys of the definition, in the given order
     const char *store, *fail_on, *proof;
-    bool resume, quiet;
+    bool resume, quiet, verbose, no_project_file;
 };
 
 struct campaign_option {

@@ -129,8 +129,8 @@ static struct error *resume(const struct campaign_arguments *words, struct store
     TRY(definition_new(&limits));
     TRY(campaign_set_limits(words, &limits));
     control->jobs = limits.jobs;
-    bool limited =
-        limits.time_budget_ns != 0 || limits.max_trials != 0 || limits.until_interval > 0;
+    bool limited = limits.time_budget_ns != 0 || limits.max_trials != 0 || limits.stop_after != 0 ||
+                   limits.until_interval > 0;
     TRY(campaign_find_unfinished(store, 0, limited, &id));
     TRY(check_resumed(words, store, id));
     control->limits = limited ? &limits : NULL;

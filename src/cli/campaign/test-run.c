@@ -5,8 +5,8 @@
 #include "base/cleanup.h"
 #include "campaign/suppress.h"
 #include "cli/campaign/test-summary.h"
+#include "cli/campaign/verdict-line.h"
 #include "report/campaign/campaign.h"
-#include "report/text.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -63,10 +63,10 @@ static struct error *put_report(const struct report_format *format, struct store
 }
 
 static struct error *put_summary(struct store *store, const struct campaign_job *job,
-                                 const struct campaign_end *end)
+                                 const struct campaign_end *end, bool verbose)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(test_summary(store, end, job->store, &text));
+    TRY(test_summary(store, end, job->store, verbose, &text));
     return output_print(&text);
 }
 
@@ -81,12 +81,12 @@ static struct error *read_suppressions(const struct test_settings *settings,
 // Derives the exit status: findings that are suppressed or not shown do not count as failures.
 static struct error *judge(const struct test_settings *settings, struct suppressions *suppressions,
                            struct store *store, struct campaign_end end,
-                           const struct campaign_fail_on *fail_on, enum report_proof proof,
+                           const struct campaign_fail_on *fail_on, struct report_choice choice,
                            struct report_shown *ret_findings, int *ret_status)
 {
     if (settings->suppressions.entries.count != 0)
         TRY(suppressions_apply(suppressions, store, end.id));
-    TRY(report_count_shown(store, end.id, proof, ret_findings));
+    TRY(report_count_shown(store, end.id, choice.proof, choice.scope, ret_findings));
     *ret_status = campaign_exit_status(&end, fail_on, ret_findings);
     return NULL;
 }
@@ -112,40 +112,6 @@ static struct error *put_generated(struct store *store, const struct campaign_en
     return output_print(&text);
 }
 
-// The last line: what was found, how bad it is, how much of it is new, and where to read more.
-static struct error *put_verdict(const struct test_settings *settings,
-                                 const struct report_shown *findings)
-{
-    _cleanup_(buffer_deinit) struct buffer text = {0};
-    uint64_t all = 0;
-    for (int i = 0; i < VERDICTS; i++)
-        all += findings->shown[i];
-    TRY(buffer_printf(&text, "\nordeal: %llu %s", (unsigned long long)all,
-                      all == 1 ? "finding" : "findings"));
-    const char *separator = " (";
-    for (unsigned i = SEVERITY_NONE + 1; i < SEVERITIES; i++) {
-        if (findings->severities[i] == 0)
-            continue;
-        TRY(buffer_printf(&text, "%s%llu %s", separator,
-                          (unsigned long long)findings->severities[i],
-                          enum_name(&severity_names, i)));
-        separator = ", ";
-    }
-    if (*separator == ',')
-        TRY(buffer_append(&text, ")", 1));
-    if (findings->carried != 0)
-        TRY(buffer_printf(&text, ", %llu new", (unsigned long long)(all - findings->carried)));
-    const char *page = settings->formats[FORMAT_html].file;
-    if (page != NULL) {
-        TRY(buffer_printf(&text, "; report: "));
-        TRY(text_put(&text, page, SIZE_MAX, 0));
-    } else if (all != 0) {
-        TRY(buffer_printf(&text, "; 'ordeal show FN' shows finding FN"));
-    }
-    TRY(buffer_append(&text, "\n", 1));
-    return output_print(&text);
-}
-
 struct error *test_run(const struct test_settings *settings, const struct campaign_job *job,
                        int *ret_status)
 {
@@ -158,15 +124,17 @@ struct error *test_run(const struct test_settings *settings, const struct campai
     _cleanup_(suppressions_deinit) struct suppressions suppressions = {0};
     struct campaign_end end = {0};
     TRY(campaign_parse_fail_on(settings->common.fail_on, &fail_on));
-    enum report_proof proof;
-    TRY(report_proof_parse(settings->common.proof, &proof));
+    struct report_choice choice;
+    TRY(report_proof_parse(settings->common.proof, &choice.proof));
+    TRY(report_scope_parse(campaign_given(job->words, "scope"), &choice.scope));
     TRY(read_suppressions(settings, &suppressions));
     TRY(extras_open(extras, &standard));
     struct campaign_job knowing = *job;
     knowing.known = &suppressions;
     TRY(campaign_carry_out(&knowing, &store, &end));
-    TRY(judge(settings, &suppressions, store, end, &fail_on, proof, &findings, ret_status));
-    struct report_options how = {.proof = proof};
+    TRY(judge(settings, &suppressions, store, end, &fail_on, choice, &findings, ret_status));
+    struct report_options how = {
+        .proof = choice.proof, .scope = choice.scope, .verbose = settings->common.verbose};
     for (int i = 0; i < FORMATS; i++)
         if (extras[i].path != NULL)
             TRY(put_report(format_table[i], store, job, &end, how, &extras[i].output));
@@ -176,10 +144,10 @@ struct error *test_run(const struct test_settings *settings, const struct campai
     TRY(output_open(NULL, STDOUT_FILENO, &terminal));
     how.colour = output_colour(STDOUT_FILENO);
     TRY(put_report(&report_text, store, job, &end, how, &terminal));
-    TRY(put_summary(store, job, &end));
+    TRY(put_summary(store, job, &end, settings->common.verbose));
     if (settings->show_suppressions)
         TRY(put_suppressions(&suppressions));
-    TRY(put_verdict(settings, &findings));
+    TRY(verdict_line_print(&findings, settings->formats[FORMAT_html].file));
     // After the last line: the user copies from there to the end.
     return settings->generate ? put_generated(store, &end) : NULL;
 }

@@ -142,8 +142,25 @@ static void test_counts_deinit(struct test_counts *counts)
     ARRAY_DEINIT(&counts->stage_of);
 }
 
+static struct error *put_stages(const struct test_counts *counts, struct buffer *text)
+{
+    TRY(buffer_printf(text, "\nFailures of calls, by what the caller does\n%-34s %9s %9s  %s\n",
+                      "with the result", "chosen", "tried", "not survived"));
+    for (size_t i = 0; i < counts->count; i++) {
+        const struct stage *stage = &counts->stages[i];
+        TRY(buffer_printf(text, "  %-32s %9llu %9llu %13llu\n", stage->name,
+                          (unsigned long long)stage->count, (unsigned long long)stage->tried,
+                          (unsigned long long)stage->failed));
+    }
+    if (counts->carried == 0)
+        return NULL;
+    return buffer_printf(text, "  %-32s %9llu %9s %13llu\n", "(carried over)",
+                         (unsigned long long)counts->carried, "",
+                         (unsigned long long)counts->carried_failed);
+}
+
 struct error *test_summary(struct store *store, const struct campaign_end *end,
-                           const char *database, struct buffer *text)
+                           const char *database, bool verbose, struct buffer *text)
 {
     _cleanup_(store_campaign_deinit) struct store_campaign campaign = {0};
     TRY(store_find_campaign(store, end->id, &campaign));
@@ -153,18 +170,8 @@ struct error *test_summary(struct store *store, const struct campaign_end *end,
     TRY(store_each_trial(store, end->id, false, count_trial, &counts));
     if (counts.all + counts.carried == 0)
         return NULL;
-    TRY(buffer_printf(text, "\nFailures of calls, by what the caller does\n%-34s %9s %9s  %s\n",
-                      "with the result", "chosen", "tried", "not survived"));
-    for (size_t i = 0; i < counts.count; i++) {
-        const struct stage *stage = &counts.stages[i];
-        TRY(buffer_printf(text, "  %-32s %9llu %9llu %13llu\n", stage->name,
-                          (unsigned long long)stage->count, (unsigned long long)stage->tried,
-                          (unsigned long long)stage->failed));
-    }
-    if (counts.carried != 0)
-        TRY(buffer_printf(text, "  %-32s %9llu %9s %13llu\n", "(carried over)",
-                          (unsigned long long)counts.carried, "",
-                          (unsigned long long)counts.carried_failed));
+    if (verbose)
+        TRY(put_stages(&counts, text));
     if (counts.tested != 0 && counts.failed + counts.carried_failed == 0)
         TRY(put_survival(&counts, text));
     if (counts.address_in_use != 0)

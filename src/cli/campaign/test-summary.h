@@ -7,8 +7,9 @@
 #include "base/error.h"
 #include "campaign/campaign.h"
 
-// `database` is the store as the user named it, or NULL. Appends to `text`.
+// `database` is the store as the user named it, or NULL. `verbose`: with the table of classes.
+// Appends to `text`.
 _must_check_ struct error *test_summary(struct store *store, const struct campaign_end *end,
-                                        const char *database, struct buffer *text);
+                                        const char *database, bool verbose, struct buffer *text);
 
 #endif

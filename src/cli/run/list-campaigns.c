@@ -35,7 +35,7 @@ static struct error *count(struct store *store, int64_t campaign,
     struct campaign_numbers numbers = {0};
     struct report_shown shown;
     TRY(store_each_count(store, campaign, NULL, add_count, &numbers));
-    TRY(report_count_shown(store, campaign, REPORT_PROOF_USUAL, &shown));
+    TRY(report_count_shown(store, campaign, REPORT_PROOF_USUAL, REPORT_SCOPE_ALL, &shown));
     for (int i = 0; i < VERDICTS; i++)
         numbers.findings += shown.shown[i];
     *ret_numbers = numbers;

@@ -12,7 +12,7 @@
 // What may not be possible is a note, whatever it would break.
 static const char *level_of(const struct campaign_finding *finding)
 {
-    if (finding->proof == STORE_PROOF_UNPROVEN || finding->proof == STORE_PROOF_IMPOSSIBLE)
+    if (campaign_is_note(finding))
         return "note";
     return campaign_rules[campaign_rule_find(finding->verdict, finding->severity)].sarif.level;
 }

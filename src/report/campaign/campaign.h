@@ -25,24 +25,45 @@ enum report_proof {
 };
 // "certain", "caused" or "all"; NULL: the usual ones.
 _must_check_ struct error *report_proof_parse(const char *name, enum report_proof *ret_proof);
+// Which findings count for the exit status and come first, by whose code they are in (enum
+// store_scope).
+enum report_scope {
+    REPORT_SCOPE_STORED, // as the campaign's definition says
+    REPORT_SCOPE_FIRST,  // those in the user's own code; the others are listed after them
+    REPORT_SCOPE_MINE,   // those in the user's own code; the others are not shown
+    REPORT_SCOPE_ALL,    // all alike
+    REPORT_SCOPES
+};
+// "mine", "all" or "first"; NULL: as stored.
+_must_check_ struct error *report_scope_parse(const char *name, enum report_scope *ret_scope);
+// REPORT_SCOPE_STORED becomes what the definition says, others stay.
+enum report_scope report_scope_of(enum report_scope scope, const struct store_campaign *campaign);
+struct report_choice { // the findings to show
+    enum report_proof proof;
+    enum report_scope scope; // not REPORT_SCOPE_STORED
+};
 // Why a finding is not shown, the first reason that holds.
 enum report_hidden {
     REPORT_SHOWN,
     REPORT_SUPPRESSED,
     REPORT_HIDDEN_BY_PROOF,
+    REPORT_HIDDEN_BY_SCOPE,
     REPORT_UNREPEATED, // another result or a timeout, which no other run of the trial shows
 };
-enum report_hidden report_hides(enum report_proof shown, const struct store_finding *row);
+enum report_hidden report_hides(struct report_choice shown, const struct store_finding *row);
+// Whether a finding that is shown does not count: it is not in the user's own code.
+bool report_is_aside(enum report_scope scope, enum store_scope of);
 // How many findings are shown and how many are not. Findings that another one stands for are
 // neither.
 struct report_shown {
-    uint64_t shown[VERDICTS], hidden[VERDICTS];
-    uint64_t joined[VERDICTS];       // those that another one stands for
-    uint64_t severities[SEVERITIES]; // of those that are shown
-    uint64_t carried;                // of those that are shown: found by an earlier campaign
+    uint64_t shown[VERDICTS], hidden[VERDICTS]; // those that do not count are hidden here
+    uint64_t joined[VERDICTS];                  // those that another one stands for
+    uint64_t severities[SEVERITIES];            // of those that are shown
+    uint64_t carried;              // of those that are shown: found by an earlier campaign
+    uint64_t others[STORE_SCOPES]; // not in the user's own code, shown or hidden by scope
 };
 _must_check_ struct error *report_count_shown(struct store *store, int64_t campaign,
-                                              enum report_proof proof,
+                                              enum report_proof proof, enum report_scope scope,
                                               struct report_shown *ret_counts);
 
 struct report_options {
@@ -54,8 +75,10 @@ struct report_options {
     // Of one trial: the command that repeats it without its store; NULL: there is none
     const char *run_command;
     enum report_proof proof;
-    bool all;    // list everything, however long
-    bool colour; // the text may use terminal colours
+    enum report_scope scope;
+    bool verbose; // also tables of classes with their tests
+    bool all;     // list everything, however long
+    bool colour;  // the text may use terminal colours
 };
 
 // What trials can be grouped by. Ends with NULL.

@@ -36,13 +36,12 @@ static struct error *add_finding(void *data, const struct campaign_finding *find
 {
     struct quality_report *report = data;
     struct json_builder *builder = &report->builder;
-    bool doubtful =
-        finding->proof == STORE_PROOF_UNPROVEN || finding->proof == STORE_PROOF_IMPOSSIBLE;
     json_t *entry = json_add_object(builder, report->root, NULL);
     json_add_string(builder, entry, "type", "issue");
     json_add_string(builder, entry, "check_name", verdict_facts[finding->verdict].name);
     json_add_string(builder, entry, "description", finding->title);
-    json_add_string(builder, entry, "severity", doubtful ? "info" : severities[finding->severity]);
+    json_add_string(builder, entry, "severity",
+                    campaign_is_note(finding) ? "info" : severities[finding->severity]);
     add_fingerprint(report, entry, finding);
     json_t *location = json_add_object(builder, entry, "location");
     json_add_string(builder, location, "path", place->name);

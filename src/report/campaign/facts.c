@@ -164,13 +164,17 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     struct campaign_facts *facts = data;
     if (row->part_of != 0)
         return add_part(facts, row);
-    switch (report_hides(facts->options->proof, row)) {
+    const struct report_choice choice = {facts->options->proof, facts->scope};
+    switch (report_hides(choice, row)) {
     case REPORT_SUPPRESSED:
         facts->suppressed++;
         facts->suppressed_trials += row->trials;
         return NULL;
     case REPORT_HIDDEN_BY_PROOF:
         facts->hidden[row->proof]++;
+        return NULL;
+    case REPORT_HIDDEN_BY_SCOPE:
+        facts->others++;
         return NULL;
     case REPORT_UNREPEATED:
         facts->unrepeated++;
@@ -182,6 +186,8 @@ static struct error *add_finding(void *data, const struct store_finding *row)
     if (finding == NULL)
         return error_no_memory();
     finding->id = row->id;
+    finding->scope = store_scope_of(row);
+    finding->aside = report_is_aside(facts->scope, finding->scope);
     finding->trial = row->trial;
     finding->verdict = row->verdict < VERDICTS ? row->verdict : VERDICT_INVALID;
     finding->line = row->line;
@@ -313,12 +319,14 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
         .confidence = options->confidence != 0 ? options->confidence : STATS_CONFIDENCE,
     };
     TRY(store_find_campaign(facts->store, subject->campaign, &facts->campaign));
+    facts->scope = report_scope_of(options->scope, &facts->campaign);
     TRY(load_counts(facts));
     TRY(store_each_candidate(facts->store, facts->campaign.id, 0, 0, add_candidate, facts));
     TRY(campaign_design_find(facts));
     TRY(store_each_remark(facts->store, facts->campaign.id, add_remark, facts));
     TRY(campaign_references_load(facts));
     TRY(store_each_finding(facts->store, facts->campaign.id, add_finding, facts));
+    TRY(campaign_put_aside(facts));
     TRY(name_functions(facts));
     TRY(name_parts(facts));
     TRY(campaign_titles_distinguish(facts));

@@ -62,7 +62,9 @@ struct campaign_finding {
     // As in store_finding, and the function of the fault; each may be NULL
     char *proof_call, *proof_error, *proof_caller, *proof_result, *proof_function;
     bool proof_lasting;
-    char *library;     // as in store_finding
+    char *library; // as in store_finding
+    enum store_scope scope;
+    bool aside;        // it does not count: it is not in the user's own code
     char *fingerprint; // its name in all builds, programs and campaigns
     char *explanation; // sentences: why it breaks; NULL: nothing is known
     char *also;        // other failures that show it: "malloc called in f (F4)"; NULL: none
@@ -136,6 +138,7 @@ struct campaign_facts {
     struct store *store;
     const struct report_options *options;
     double confidence;
+    enum report_scope scope; // not REPORT_SCOPE_STORED
     struct store_campaign campaign;
     struct campaign_counts counts;
     uint64_t n; // trials that count
@@ -152,6 +155,7 @@ struct campaign_facts {
     struct map by_id;                       // indexes of findings, also by the ids of their parts
     uint64_t suppressed, suppressed_trials; // suppressed findings, and the trials that show them
     uint64_t hidden[STORE_PROOFS];          // findings that are not shown, by their proof
+    uint64_t others;                        // those that the scope hides
     uint64_t unrepeated;                // findings that are not shown, because they did not repeat
     uint64_t damaged;                   // trials whose region the target damaged
     uint64_t forked, checked, disputed; // trials by store_way; `forked` includes `checked`
@@ -163,6 +167,13 @@ _must_check_ struct error *campaign_facts_load(struct campaign_facts *facts,
                                                const struct report_subject *subject,
                                                const struct report_options *options);
 void campaign_facts_deinit(struct campaign_facts *facts);
+
+// Moves findings that do not count behind the others.
+_must_check_ struct error *campaign_put_aside(struct campaign_facts *facts);
+// Where a finding is that does not count: "in another program"; NULL: it counts.
+const char *campaign_aside_name(const struct campaign_finding *finding);
+// Whether machines are told of it as a note only: it may not be possible, or does not count.
+bool campaign_is_note(const struct campaign_finding *finding);
 
 // Groups trials by one of report_groupings.
 _must_check_ struct error *campaign_grouping_load(const struct campaign_facts *facts,

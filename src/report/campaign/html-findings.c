@@ -144,6 +144,8 @@ static struct error *put_finding(struct html_page *page, size_t number,
         HTML(page, ", a bug of the system library ");
         TRY(html_text_start(page, finding->library, 100));
     }
+    if (finding->aside)
+        HTML(page, ", %s: not counted", campaign_aside_name(finding));
     HTML(page, "</span></h3>\n");
     if (finding->carried != NULL) {
         _cleanup_(buffer_deinit) struct buffer carried = {0};

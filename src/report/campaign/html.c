@@ -57,6 +57,11 @@ static struct error *put_header(struct html_page *page)
     TRY(put_fact(page, "Took"));
     TRY(html_seconds(page, campaign->elapsed_s));
     HTML(page, "</dd></div>");
+    if (campaign->settings != NULL) {
+        TRY(put_fact(page, "Settings"));
+        TRY(html_text(page, campaign->settings));
+        HTML(page, "</dd></div>");
+    }
     TRY(put_fact(page, "Seed"));
     HTML(page, "%llu</dd></div>", (unsigned long long)campaign->seed);
     TRY(put_fact(page, "Candidates"));

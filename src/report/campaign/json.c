@@ -103,6 +103,7 @@ static struct error *put_campaign(const struct campaign_facts *facts, struct rep
     add_optional(&builder, line, "machine", campaign->machine);
     add_optional(&builder, line, "definition", definition.data);
     json_add_string(&builder, line, "state", campaign_state_name(facts));
+    add_optional(&builder, line, "settings", campaign->settings);
     add_large(&builder, line, "seed", campaign->seed);
     json_add_signed(&builder, line, "created", campaign->created_s);
     json_add_real(&builder, line, "elapsed", campaign->elapsed_s);
@@ -238,6 +239,7 @@ void campaign_json_finding(struct json_builder *builder, json_t *line,
     add_optional(builder, line, "severity", severity_name(finding->severity));
     json_add_string(builder, line, "cause", finding->cause);
     json_add_string(builder, line, "fingerprint", finding->fingerprint);
+    add_optional(builder, line, "scope", enum_name(&scope_names, finding->scope));
     add_optional(builder, line, "library", finding->library);
     json_add_string(builder, line, "site", finding->site);
     add_optional(builder, line, "file", finding->file);

@@ -215,6 +215,10 @@ static struct error *load_types(const struct campaign_facts *facts, struct campa
         if (facts->hidden[i] != 0)
             TRY(store_each_count(facts->store, facts->campaign.id,
                                  enum_name(&proof_names, (unsigned)i), subtract_suppressed, types));
+    // What is not in the user's own code fails no type.
+    if (facts->scope != REPORT_SCOPE_ALL)
+        TRY(store_each_count(facts->store, facts->campaign.id, "aside", subtract_suppressed,
+                             types));
     if (facts->suppressed == 0)
         return NULL;
     return store_each_count(facts->store, facts->campaign.id, "suppressed", subtract_suppressed,
@@ -269,7 +273,10 @@ static struct error *put_finding(struct suite *suite, const struct campaign_find
         TRY(put_attribute(suite, "file", place.name));
     if (place.name != NULL && place.line != 0)
         PUT(suite, " line=\"%u\"", place.line);
-    PUT(suite, ">\n   <failure type=\"%s\"", verdict_facts[finding->verdict].name);
+    if (finding->aside) // what does not count fails no build
+        PUT(suite, ">\n   <skipped");
+    else
+        PUT(suite, ">\n   <failure type=\"%s\"", verdict_facts[finding->verdict].name);
     TRY(put_attribute(suite, "message", finding->title));
     PUT(suite, ">%llu %s\nfault injected at: ", (unsigned long long)finding->trials,
         finding->trials == 1 ? "trial" : "trials");
@@ -297,7 +304,7 @@ static struct error *put_finding(struct suite *suite, const struct campaign_find
         PUT(suite, "caution: %s\n", finding->caution);
     if (finding->stack != NULL)
         TRY(escape_markup(suite->text, finding->stack));
-    PUT(suite, "</failure>\n  </testcase>\n");
+    PUT(suite, "</%s>\n  </testcase>\n", finding->aside ? "skipped" : "failure");
     return NULL;
 }
 
@@ -309,11 +316,13 @@ static struct error *put_findings(struct suite *suite)
     if (seconds == NULL)
         return error_no_memory();
     double sum = 0;
+    size_t aside = 0;
     for (size_t i = 0; i < count; i++) {
+        aside += facts->findings.items[i].aside;
         TRY(load_seconds(facts, &facts->findings.items[i], &seconds[i]));
         sum += seconds[i];
     }
-    TRY(start_suite(suite, 1, "findings", count, count, 0, sum));
+    TRY(start_suite(suite, 1, "findings", count, count - aside, aside, sum));
     for (size_t i = 0; i < count; i++)
         TRY(put_finding(suite, &facts->findings.items[i], seconds[i]));
     return end_suite(suite);

@@ -79,6 +79,8 @@ static struct error *add_limits_of_end(struct campaign_facts *facts)
         [STORE_STOP_INTERVAL] = {"Ended because the share of failures was known as well as was "
                                  "asked for",
                                  " --until-interval WIDTH"},
+        [STORE_STOP_FINDINGS] = {"Ended with the number of findings that was asked for",
+                                 " --stop-after N"},
         [STORE_STOP_TRIALS] = {"Ended with the number of trials that was asked for",
                                " --max-trials N"},
         [STORE_STOP_TIME] = {"Ended when its time was over", " --time-budget TIME"},

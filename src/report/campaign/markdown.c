@@ -25,6 +25,8 @@ static struct error *put_row(void *data, const struct campaign_finding *finding,
     PUT(summary, "| F%lld | %s | %s | ", (long long)finding->id,
         verdict_facts[finding->verdict].name, severity != NULL ? severity : "");
     TRY(escape_markdown(summary->text, finding->title));
+    if (finding->aside)
+        PUT(summary, " (%s)", campaign_aside_name(finding));
     PUT(summary, " | ");
     TRY(escape_markdown(summary->text, place->name));
     if (place->line != 0)

@@ -54,30 +54,36 @@ static bool is_chance(const struct store_finding *row)
             row->verdict == VERDICT_HANG);
 }
 
-enum report_hidden report_hides(enum report_proof shown, const struct store_finding *row)
+enum report_hidden report_hides(struct report_choice shown, const struct store_finding *row)
 {
     if (row->suppressed != NULL)
         return REPORT_SUPPRESSED;
-    if (proof_hides(shown, row->proof))
+    if (proof_hides(shown.proof, row->proof))
         return REPORT_HIDDEN_BY_PROOF;
-    return shown != REPORT_PROOF_ALL && is_chance(row) ? REPORT_UNREPEATED : REPORT_SHOWN;
+    if (shown.scope == REPORT_SCOPE_MINE && report_is_aside(shown.scope, store_scope_of(row)))
+        return REPORT_HIDDEN_BY_SCOPE;
+    return shown.proof != REPORT_PROOF_ALL && is_chance(row) ? REPORT_UNREPEATED : REPORT_SHOWN;
 }
 
 struct counting {
-    enum report_proof proof;
+    struct report_choice choice;
     struct report_shown *counts;
 };
 
 static struct error *count_finding(void *data, const struct store_finding *row)
 {
     const struct counting *counting = data;
-    bool hidden = report_hides(counting->proof, row) != REPORT_SHOWN;
+    enum report_hidden why = report_hides(counting->choice, row);
+    bool aside = report_is_aside(counting->choice.scope, store_scope_of(row)),
+         hidden = why != REPORT_SHOWN || aside;
     if (row->verdict >= VERDICTS)
         return NULL;
     if (row->part_of != 0) {
         counting->counts->joined[row->verdict]++;
         return NULL;
     }
+    if (aside && (why == REPORT_SHOWN || why == REPORT_HIDDEN_BY_SCOPE))
+        counting->counts->others[store_scope_of(row)]++;
     (hidden ? counting->counts->hidden : counting->counts->shown)[row->verdict]++;
     if (!hidden && row->severity < SEVERITIES)
         counting->counts->severities[row->severity]++;
@@ -86,9 +92,11 @@ static struct error *count_finding(void *data, const struct store_finding *row)
 }
 
 struct error *report_count_shown(struct store *store, int64_t campaign, enum report_proof proof,
-                                 struct report_shown *ret_counts)
+                                 enum report_scope scope, struct report_shown *ret_counts)
 {
-    struct counting counting = {proof, ret_counts};
+    _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
+    TRY(store_find_campaign(store, campaign, &row));
+    struct counting counting = {{proof, report_scope_of(scope, &row)}, ret_counts};
     *ret_counts = (struct report_shown){0};
     return store_each_finding(store, campaign, count_finding, &counting);
 }

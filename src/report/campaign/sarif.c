@@ -198,10 +198,8 @@ static struct error *add_result(struct sarif_log *log, json_t *results, size_t i
     size_t rule = campaign_rule_find(finding->verdict, finding->severity);
     json_add_string(builder, result, "ruleId", campaign_rules[rule].sarif.id);
     json_add_integer(builder, result, "ruleIndex", rule);
-    // What may not be possible is for those who ask.
-    bool doubtful =
-        finding->proof == STORE_PROOF_UNPROVEN || finding->proof == STORE_PROOF_IMPOSSIBLE;
-    json_add_string(builder, result, "level", doubtful ? "note" : campaign_rules[rule].sarif.level);
+    json_add_string(builder, result, "level",
+                    campaign_is_note(finding) ? "note" : campaign_rules[rule].sarif.level);
     TRY(add_text(log, result, finding, place.name != NULL));
     TRY(add_location(log, result, finding, &place));
     if (finding->stack != NULL && *finding->stack != '\0')
@@ -213,6 +211,8 @@ static struct error *add_result(struct sarif_log *log, json_t *results, size_t i
     json_add_string(builder, properties, "fingerprint", finding->fingerprint);
     if (finding->library != NULL)
         json_add_string(builder, properties, "library", finding->library);
+    if (finding->scope != STORE_SCOPE_UNKNOWN)
+        json_add_string(builder, properties, "scope", enum_name(&scope_names, finding->scope));
     json_add_string(builder, properties, "verdict", verdict_facts[finding->verdict].name);
     json_add_signed(builder, properties, "trial", finding->trial);
     json_add_string(builder, properties, "command", finding->command);

@@ -84,6 +84,10 @@ static struct error *put_head(struct page *page)
     PUT(&page->terminal, ", took ");
     TRY(put_duration(page, campaign->elapsed_s));
     PUT(&page->terminal, "\n");
+    if (campaign->settings != NULL) {
+        TRY(put_label(page, "settings"));
+        TRY(terminal_wrap(&page->terminal, campaign->settings, LABEL));
+    }
     TRY(put_label(page, "seed"));
     PUT(&page->terminal, "%llu\n", (unsigned long long)campaign->seed);
     TRY(put_references(page));
@@ -267,7 +271,7 @@ static struct error *put_finding(struct page *page, const struct campaign_findin
     return put_caution(page, finding);
 }
 
-// Separates what can happen from what may not.
+// Separates what counts from what does not, and what can happen from what may not.
 static struct error *put_line(struct page *page, size_t index)
 {
     static const char *const lines[STORE_PROOFS] = {
@@ -276,7 +280,15 @@ static struct error *put_line(struct page *page, size_t index)
     };
     const struct campaign_finding *findings = page->facts.findings.items;
     const char *line = lines[findings[index].proof];
-    if (line == NULL || (index != 0 && findings[index - 1].proof == findings[index].proof))
+    bool aside = findings[index].aside && (index == 0 || !findings[index - 1].aside);
+    if (aside) {
+        TRY(terminal_paint(&page->terminal, TERMINAL_DIM));
+        PUT(&page->terminal, "  ---- not in your code, and not counted (--scope all counts them): "
+                             "----\n");
+        TRY(terminal_paint(&page->terminal, TERMINAL_PLAIN));
+    }
+    if (line == NULL ||
+        (index != 0 && !aside && findings[index - 1].proof == findings[index].proof))
         return NULL;
     TRY(terminal_paint(&page->terminal, TERMINAL_DIM));
     PUT(&page->terminal, "  ---- %s: ----\n", line);
@@ -294,6 +306,9 @@ static struct error *put_hidden(struct page *page)
         if (page->facts.hidden[i] != 0 && why[i] != NULL)
             PUT(&page->terminal, "  not shown: %llu %s (--proof all)\n",
                 (unsigned long long)page->facts.hidden[i], why[i]);
+    if (page->facts.others != 0)
+        PUT(&page->terminal, "  not shown: %llu not in your code (--scope all)\n",
+            (unsigned long long)page->facts.others);
     if (page->facts.unrepeated != 0)
         PUT(&page->terminal, "  not shown: %llu that did not repeat (--proof all)\n",
             (unsigned long long)page->facts.unrepeated);
@@ -386,7 +401,7 @@ static struct error *put_groups(struct page *page)
     TRY(campaign_grouping_load(&page->facts, by != NULL ? by : "type", &grouping));
     struct error *error = NULL;
     // A single group only repeats the totals.
-    if (by != NULL || grouping.groups.count > 1)
+    if (by != NULL || (page->options->verbose && grouping.groups.count > 1))
         error = put_grouping(page, &grouping);
     campaign_grouping_deinit(&grouping);
     return error;
