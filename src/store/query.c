@@ -76,9 +76,10 @@ static const struct query_template queries[QUERIES] = {
                        " library = coalesce(?26, library), part_of = coalesce(?27, part_of),"
                        " scope = coalesce(?28, scope) WHERE id = ?1",
                        NULL, NULL},
-    [JOIN_FINDING] = {"UPDATE finding SET library = ?26, part_of = ?27, scope = coalesce(?28, scope)"
-                      " WHERE id = ?1",
-                      NULL, NULL},
+    [JOIN_FINDING] =
+        {"UPDATE finding SET library = ?26, part_of = ?27, scope = coalesce(?28, scope)"
+         " WHERE id = ?1",
+         NULL, NULL},
     [CONFIRM_FINDING] = {"UPDATE finding SET confirmed = ?2 WHERE id = ?1", NULL, NULL},
     [SET_TRIAL_FINDING] = {"UPDATE trial SET finding = nullif(?2, 0) WHERE id = ?1", NULL, NULL},
     [NEWEST_CAMPAIGN] = SELECT(campaign, "ORDER BY id DESC LIMIT 1"),
