@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "profile/documented.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -26,8 +27,10 @@ struct word {
 
 struct declaration {
     struct word name;
-    uint8_t result;     // enum declared_result, or
-    uint8_t word_count; // if that is not known: one of these words may be the type, last first
+    uint16_t documented; // enum documented
+    bool many;           // an enumeration with other members than two for yes and no
+    uint8_t result;      // enum declared_result, or
+    uint8_t word_count;  // if that is not known: one of these words may be the type, last first
     struct word words[MOST_WORDS];
 };
 
@@ -48,7 +51,8 @@ struct token {
 
 struct reader {
     const char *at, *end;
-    bool line_start; // nothing but spaces since the beginning of the line
+    bool line_start;     // nothing but spaces since the beginning of the line
+    struct word comment; // the last one at the beginning of a line, if no token followed
 };
 
 static bool continues_word(char c)
@@ -86,6 +90,40 @@ static void skip_comment(struct reader *reader)
     reader->at = reader->end - reader->at > 1 ? reader->at + 2 : reader->end;
 }
 
+// Keeps a comment that ended just now. Those in lines that follow each other are one.
+static void note_comment(struct reader *reader, const char *start)
+{
+    struct word *comment = &reader->comment;
+    const char *gap = comment->size != 0 ? comment->text + comment->size : start;
+    while (gap < start && isspace((unsigned char)*gap))
+        gap++;
+    if (comment->size == 0 || gap != start || comment->text[1] != '/' || start[1] != '/')
+        comment->text = start;
+    comment->size = (size_t)(reader->at - comment->text);
+}
+
+static bool starts_word(const struct reader *reader, const char *word)
+{
+    const char *at = reader->at + 1;
+    while (at < reader->end && (*at == ' ' || *at == '\t'))
+        at++;
+    return (size_t)(reader->end - at) >= strlen(word) && memcmp(at, word, strlen(word)) == 0;
+}
+
+// Passes over a comment, or a line for the preprocessor. A comment in front of a macro is about it.
+static void skip_text(struct reader *reader)
+{
+    const char *start = reader->at;
+    if (*start == '#' && !starts_word(reader, "if") && !starts_word(reader, "e"))
+        reader->comment.size = 0;
+    if (start[0] == '/' && start[1] == '*')
+        skip_comment(reader);
+    else
+        skip_line(reader);
+    if (*start == '/' && reader->line_start)
+        note_comment(reader, start);
+}
+
 // Passes over what is no token: space, comments, lines for the preprocessor, texts.
 static bool skip_one(struct reader *reader)
 {
@@ -96,10 +134,8 @@ static bool skip_one(struct reader *reader)
     if (isspace((unsigned char)c)) {
         reader->line_start |= c == '\n';
         reader->at++;
-    } else if (c == '/' && next == '*') {
-        skip_comment(reader);
-    } else if ((c == '/' && next == '/') || (c == '#' && reader->line_start)) {
-        skip_line(reader);
+    } else if ((c == '/' && (next == '*' || next == '/')) || (c == '#' && reader->line_start)) {
+        skip_text(reader);
     } else if (c == '"' || c == '\'') {
         skip_quoted(reader);
     } else {
@@ -309,7 +345,9 @@ struct parser {
     struct declarations *declarations;
     struct reader reader;
     struct token tokens[MOST_TOKENS]; // of the declaration that is read
-    size_t count;
+    size_t count, depth;              // depth: open parentheses
+    struct word comment;              // in front of it
+    bool many;                        // its braces have a minus, or more than two parts
 };
 
 static bool has_name(const void *sought, uint32_t value)
@@ -420,7 +458,15 @@ static struct error *add_function(struct parser *parser, const struct word *name
     bool found = keyword_of(name) == NO_KEYWORD && type_of(parser, 0, index, false, &type);
     if (found && type_result(&type) == DECLARED_UNKNOWN && is_sign(&parser->tokens[index - 1], ')'))
         found = type_of(parser, 0, index, true, &type);
-    return found ? add(parser->declarations, &parser->declarations->functions, name, &type) : NULL;
+    if (!found)
+        return NULL;
+    struct declarations *declarations = parser->declarations;
+    TRY(add(declarations, &declarations->functions, name, &type));
+    struct declaration *added = find(declarations, &declarations->functions, name);
+    if (added != NULL && parser->comment.size != 0)
+        added->documented |=
+            (uint16_t)documented_results(parser->comment.text, parser->comment.size);
+    return NULL;
 }
 
 // Whether a name in parentheses is at an index, and parentheses follow: int (f)(void).
@@ -480,8 +526,11 @@ static struct error *add_types(struct parser *parser, size_t from)
             type.pointer = pointer;
         }
         first = false;
-        TRY(add(parser->declarations, &parser->declarations->types, &parser->tokens[i - 1].word,
-                &type));
+        const struct word *name = &parser->tokens[i - 1].word;
+        TRY(add(parser->declarations, &parser->declarations->types, name, &type));
+        struct declaration *added = find(parser->declarations, &parser->declarations->types, name);
+        if (added != NULL && type.seen[KEYWORD_ENUM])
+            added->many |= parser->many;
         start = i + 1;
     }
     return NULL;
@@ -495,36 +544,80 @@ static struct error *end_declaration(struct parser *parser)
                                       is_word(&parser->tokens[index].word, "typedef")))
         index++;
     error = index < parser->count ? add_types(parser, index + 1) : add_functions(parser);
-    parser->count = 0;
+    parser->count = parser->depth = 0;
+    parser->many = false;
+    parser->comment.size = parser->reader.comment.size = 0;
     return error;
 }
 
-static void skip_braces(struct reader *reader)
+// Whether a comment is about what follows: it is marked as documentation, or no blank line is
+// between them.
+static bool is_about(const struct word *comment, const char *next)
 {
+    char mark = '\0', after = '\0';
+    if (comment->size > 4) {
+        mark = comment->text[2];
+        after = comment->text[3];
+    }
+    unsigned lines = 0;
+    for (const char *at = comment->text + comment->size; at < next; at++)
+        lines += *at == '\n';
+    bool marked = mark == '*' || mark == '!' || mark == '/';
+    return marked ? after != '<' : lines < 2;
+}
+
+static void add_token(struct parser *parser, const struct token *token)
+{
+    struct word *comment = &parser->reader.comment;
+    if (comment->size != 0 && parser->depth == 0 && is_about(comment, parser->reader.at))
+        parser->comment = *comment;
+    comment->size = 0;
+    parser->depth += is_sign(token, '(');
+    parser->depth -= is_sign(token, ')') && parser->depth != 0;
+    if (parser->count < MOST_TOKENS)
+        parser->tokens[parser->count++] = *token;
+}
+
+// *ret_many is as in struct parser.
+static void skip_braces(struct reader *reader, bool *ret_many)
+{
+    unsigned parts = 0;
+    bool begins = true, minus = false;
     for (size_t depth = 1; depth != 0;) {
         struct token token = next_token(reader);
-        if (token.word.size != 0)
+        if (token.word.size != 0) {
+            parts += begins;
+            begins = false;
             continue;
+        }
         if (token.sign == '\0')
             return;
+        begins |= token.sign == ',';
+        minus |= token.sign == '-';
         depth += token.sign == '{';
         depth -= token.sign == '}';
     }
+    *ret_many = minus || parts > 2;
 }
 
-// What is in braces is a body of something. That of `extern "C"` is read like the rest.
+// What is in braces is a body of something. That of `extern "C"` is read like the rest, and that of
+// a namespace, which C does not see.
 static struct error *enter_braces(struct parser *parser)
 {
+    bool many = false;
     if (parser->count == 0) {
-        skip_braces(&parser->reader);
+        skip_braces(&parser->reader, &many);
         return NULL;
     }
     const struct token *last = &parser->tokens[parser->count - 1];
-    if (last->word.size != 0 && is_word(&last->word, "extern")) {
+    const struct token *before = parser->count > 1 ? last - 1 : last;
+    if (last->word.size != 0 &&
+        (is_word(&last->word, "extern") || is_word(&last->word, "namespace") ||
+         (before->word.size != 0 && is_word(&before->word, "namespace")))) {
         parser->count = 0;
         return NULL;
     }
-    skip_braces(&parser->reader);
+    skip_braces(&parser->reader, &parser->many);
     for (size_t i = 0; i < parser->count; i++)
         if (parser->tokens[i].word.size != 0 && is_word(&parser->tokens[i].word, "typedef"))
             return NULL; // the name follows
@@ -537,7 +630,7 @@ struct error *declarations_parse(struct declarations *declarations, const char *
     if (parser == NULL)
         return error_no_memory();
     parser->declarations = declarations;
-    parser->reader = (struct reader){text, text + size, true};
+    parser->reader = (struct reader){.at = text, .end = text + size, .line_start = true};
     for (;;) {
         struct token token = next_token(&parser->reader);
         if (is_sign(&token, '\0'))
@@ -547,9 +640,9 @@ struct error *declarations_parse(struct declarations *declarations, const char *
         else if (is_sign(&token, '{'))
             TRY(enter_braces(parser));
         else if (is_sign(&token, '}'))
-            parser->count = 0;
-        else if (parser->count < MOST_TOKENS)
-            parser->tokens[parser->count++] = token;
+            parser->count = parser->depth = 0;
+        else
+            add_token(parser, &token);
     }
 }
 
@@ -562,7 +655,8 @@ static enum declared_result resolve(const struct declarations *declarations,
         const struct word *word = &declaration->words[i];
         enum declared_result result = usual_type(word);
         const struct declaration *type = find(declarations, &declarations->types, word);
-        if (result == DECLARED_UNKNOWN && type != NULL)
+        bool more = result == DECLARED_TRUTH && type != NULL && type->many;
+        if (type != NULL && (result == DECLARED_UNKNOWN || more))
             result = resolve(declarations, type, steps + 1);
         if (result != DECLARED_UNKNOWN || type != NULL)
             return result;
@@ -576,6 +670,14 @@ enum declared_result declarations_find(const struct declarations *declarations, 
     const struct word word = {name, size};
     const struct declaration *found = find(declarations, &declarations->functions, &word);
     return found != NULL ? resolve(declarations, found, 0) : DECLARED_UNKNOWN;
+}
+
+unsigned declarations_documented(const struct declarations *declarations, const char *name,
+                                 size_t size)
+{
+    const struct word word = {name, size};
+    const struct declaration *found = find(declarations, &declarations->functions, &word);
+    return found != NULL ? found->documented : 0;
 }
 
 // ---- files ----

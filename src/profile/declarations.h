@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The types of results that C headers declare. Code alone cannot always say whether a function has
-// a result, and whether it is a pointer or a number.
+// The types of results that C headers declare, and what comments in front of declarations say about
+// them. Code alone cannot always say whether a function has a result, whether it is a pointer or a
+// number, and what it means.
 #ifndef ORDEAL_PROFILE_DECLARATIONS_H
 #define ORDEAL_PROFILE_DECLARATIONS_H
 
@@ -28,5 +29,8 @@ _must_check_ struct error *declarations_parse(struct declarations *declarations,
 // NUL.
 enum declared_result declarations_find(const struct declarations *declarations, const char *name,
                                        size_t size);
+// enum documented: what the comment in front of the declaration says about results.
+unsigned declarations_documented(const struct declarations *declarations, const char *name,
+                                 size_t size);
 
 #endif

@@ -5,6 +5,7 @@
 #include "profile/failures.h"
 
 #include "base/cleanup.h"
+#include "profile/documented.h"
 #include "profile/names.h"
 #include "profile/picture.h"
 
@@ -15,6 +16,7 @@
 #define SMALLEST_CODE   256        // smaller numbers may be characters
 #define MANY            8          // different results
 #define SMALLEST_RESULT (-1000000) // smaller numbers are unlikely to mean an error
+#define DOCUMENTED      75         // confidence
 
 static const char *const texts[FAILURE_REASONS] = {
     [FAILURE_SETS_ERRNO] = "sets errno",
@@ -24,6 +26,7 @@ static const char *const texts[FAILURE_REASONS] = {
     [FAILURE_CODE] = "code beside zero",
     [FAILURE_ALONE] = "only constant result",
     [FAILURE_TRUTH] = "yes or no",
+    [FAILURE_DOCUMENTED] = "documented",
 };
 
 const char *failure_reason_text(enum failure_reason reason)
@@ -137,6 +140,10 @@ static struct rating judge_truth(const struct picture *picture, bool error)
     if (has_conflict(picture) && !picture->zero_after && !picture_reported(picture, 0))
         return (struct rating){45, FAILURE_TRUTH};
     bool gives = picture->positive_gives && !picture->zero_gives;
+    // A property that is a yes or no. It may be kept by whoever is called through a pointer.
+    if (picture->truth && picture->gets && !gives &&
+        (picture->summary->through_pointer || (picture->hints & HINT_KEYED) == 0))
+        return (struct rating){20, FAILURE_TRUTH};
     if (((picture->zero_after && !picture->one_after) || gives) && !picture->asks &&
         !picture->compares)
         return (struct rating){75, FAILURE_TRUTH};
@@ -185,7 +192,8 @@ static bool in_table(const struct picture *picture, int64_t number)
 // object somewhere.
 static bool makes_nothing(const struct picture *picture)
 {
-    bool object = picture->makes || picture->summary->declared == DECLARED_POINTER;
+    bool pointer = picture->summary->declared == DECLARED_POINTER;
+    bool object = picture->makes || (pointer && !picture->gets);
     return object && picture->zero && !picture->other && !picture->positive && !picture->negative &&
            !picture->numbers && !picture->negated_numbers &&
            (picture->hints & (HINT_WORKS | HINT_ACTS)) == 0;
@@ -202,12 +210,15 @@ static bool transforms_nothing(const struct picture *picture)
 static struct rating judge_zero(const struct picture *picture, const struct return_outcome *outcome)
 {
     // Beside a number that was kept, zero stands for none, also where none was found for an error.
-    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0 &&
+    // So does it beside what a pointer leads to: it may be a success of that.
+    bool handed = picture->narrow && picture->summary->through_pointer;
+    bool after = (outcome->after & OUTCOME_AFTER_FAILURE) != 0 && !handed &&
                  picture_after_failure(picture, 0, picture->narrow && picture->summary->kept);
     // With a pointer as the answer, it is a lookup.
     bool asks = (picture->asks || picture->compares) && !picture->wide;
     bool error = outcome_sets_errno(outcome);
-    if (picture->asks_error) // there was none
+    if (picture->asks_error ||
+        (picture->reports && !picture->pointer)) // there was none; it is told
         return (struct rating){20, FAILURE_NULL};
     if (makes_nothing(picture))
         return (struct rating){55, FAILURE_NULL};
@@ -232,6 +243,8 @@ static struct rating judge_zero(const struct picture *picture, const struct retu
         return (struct rating){60, FAILURE_NULL};
     if (transforms_nothing(picture) && !error && !after)
         return (struct rating){60, FAILURE_NULL};
+    if (picture->finds && picture->other && !picture->positive && !asks) // it is not there
+        return (struct rating){error ? 80 : 60, FAILURE_NULL};
     if (picture->positive && (!picture->wide || in_table(picture, picture->largest)))
         return (struct rating){error && !picture->narrow && !picture->wide ? 35 : 0,
                                FAILURE_SETS_ERRNO};
@@ -356,6 +369,40 @@ static unsigned rate_numbers(const struct picture *picture, const struct return_
     return codes || (!picture->zero && !picture->other) ? 40 : 80;
 }
 
+// What a comment says about a number. Comments about an error that was before are about that.
+static unsigned documented(const struct picture *picture, int64_t number)
+{
+    unsigned documented = picture->asks_error ? 0 : picture->summary->documented;
+    if (number == 0)
+        return documented & (DOCUMENTED_ZERO_FAILS | DOCUMENTED_ZERO_SUCCEEDS);
+    if (number < 0)
+        return documented & (DOCUMENTED_NEGATIVE_FAILS | DOCUMENTED_NEGATIVE_SUCCEEDS);
+    return documented & (DOCUMENTED_POSITIVE_FAILS | DOCUMENTED_POSITIVE_SUCCEEDS);
+}
+
+// Comments tell more than signs in the code.
+static struct rating consult(const struct picture *picture, const struct return_outcome *outcome,
+                             struct rating rating)
+{
+    int64_t number = outcome->result.number;
+    unsigned told = documented(picture, number);
+    unsigned all = picture->summary->documented;
+    bool only_zero = (all & DOCUMENTED_FAILS) == DOCUMENTED_ZERO_FAILS;
+    bool question = (all & DOCUMENTED_TRUTH) != 0 && picture->truth && picture->gets;
+    bool code = number != 0 && (all & DOCUMENTED_CODES) != 0 && number >= SMALLEST_RESULT;
+    bool asks = (picture->asks || picture->compares) && number == 0 && !picture->pointer;
+    if (((told & DOCUMENTED_FAILS) != 0 || (told == 0 && code)) && rating.confidence < DOCUMENTED &&
+        !asks)
+        return (struct rating){DOCUMENTED, FAILURE_DOCUMENTED};
+    bool fine = told != 0 || (number > 0 && only_zero && (all & DOCUMENTED_CODES) == 0) || question;
+    if (fine && (told & DOCUMENTED_FAILS) == 0 && rating.confidence > 20)
+        rating.confidence = 20;
+    if ((all & DOCUMENTED_COUNT) != 0 && number >= 0 && !picture->pointer && !picture->truth &&
+        !outcome_sets_errno(outcome) && rating.confidence > 40)
+        rating.confidence = 40; // a number, which may be zero
+    return rating;
+}
+
 static struct rating judge(const struct picture *picture, const struct return_outcome *outcome)
 {
     struct rating rating = {0};
@@ -374,7 +421,9 @@ static struct rating judge(const struct picture *picture, const struct return_ou
     else
         rating = judge_positive(picture, outcome);
     rating.confidence = doubt(picture->hints, outcome_sets_errno(outcome), rating.confidence);
-    return rating;
+    bool constant =
+        outcome->result.kind == VALUE_CONSTANT && rating.reason != FAILURE_ERROR_NUMBERS;
+    return constant && !picture->pair ? consult(picture, outcome, rating) : rating;
 }
 
 static int compare_failures(const void *a, const void *b)
@@ -463,6 +512,42 @@ static void mark_outputs(const struct picture *picture, struct failures *failure
         failures->items.items[i].gives = gives && !sets_output(&failures->items.items[i]);
 }
 
+static bool says(const struct failures *failures, int64_t number)
+{
+    for (size_t i = 0; i < failures->items.count; i++) {
+        const struct failure *failure = &failures->items.items[i];
+        int64_t known = failure->result.kind != VALUE_CONSTANT ? failure->result.negative ? -1 : 1
+                                                               : failure->result.number;
+        if (failure->confidence >= FAILURE_LIKELY && (known < 0) == (number < 0) &&
+            (known == 0) == (number == 0))
+            return true;
+    }
+    return false;
+}
+
+// Adds failures that a comment tells of, if results are not known that they may be among.
+static struct error *add_documented(const struct picture *picture, struct failures *failures)
+{
+    static const int64_t numbers[] = {0, -1, 1};
+    const unsigned nonzero = DOCUMENTED_NEGATIVE_FAILS | DOCUMENTED_POSITIVE_FAILS;
+    unsigned all = picture->summary->documented;
+    bool open = picture->other || picture->summary->cut || picture->summary->through_pointer;
+    bool either = (all & nonzero) == nonzero && (says(failures, 1) || says(failures, -1));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && open; i++) {
+        int64_t number = numbers[i];
+        if ((documented(picture, number) & DOCUMENTED_FAILS) == 0 || says(failures, number) ||
+            (number != 0 && either) || (number < 0 && picture->truth) ||
+            (number == 0 && !picture->pointer && (picture->asks || picture->compares)))
+            continue;
+        const struct return_outcome outcome = {.result = {.kind = VALUE_CONSTANT, .number = number},
+                                               .after = OUTCOME_UNFORCED};
+        TRY(add(failures, picture, &outcome, (struct rating){DOCUMENTED, FAILURE_DOCUMENTED}));
+        if (number != 0 && (all & nonzero) == nonzero)
+            break;
+    }
+    return NULL;
+}
+
 static struct error *fill(const struct summary *summary, unsigned hints, const char *name,
                           struct failures *failures)
 {
@@ -485,11 +570,15 @@ static struct error *fill(const struct summary *summary, unsigned hints, const c
         failures->cut |=
             summary->kept && rating.confidence >= FAILURE_LIKELY && rating.reason == FAILURE_CODE;
     }
+    TRY(add_documented(&picture, failures));
+    likely |= failures->items.count != 0 &&
+              failures->items.items[failures->items.count - 1].reason == FAILURE_DOCUMENTED;
     mark_outputs(&picture, failures);
     if (picture.pair && failures->items.count != 0)
         failures->unknown = "it returns a structure of two words";
+    bool answer = (summary->documented & (DOCUMENTED_ANSWER | DOCUMENTED_TRUTH)) != 0;
     if (!likely && summary->through_pointer && (hints & (HINT_MADE | HINT_USED)) != 0 &&
-        !picture.asks && !picture.compares)
+        !picture.asks && !picture.compares && !answer)
         failures->unknown = "it returns what a function returns that is called through a pointer";
     if (failures->items.count != 0)
         qsort(failures->items.items, failures->items.count, sizeof *failures->items.items,

@@ -14,8 +14,9 @@ enum failure_reason {
     FAILURE_CODE,          // one of several positive results, where zero is success
     FAILURE_ALONE,         // the only constant result
     FAILURE_TRUTH,         // one of the two results of a yes-or-no function
+    FAILURE_DOCUMENTED,    // a comment in a header says so
 };
-#define FAILURE_REASONS (FAILURE_TRUTH + 1)
+#define FAILURE_REASONS (FAILURE_DOCUMENTED + 1)
 // "sets errno", …
 const char *failure_reason_text(enum failure_reason reason);
 

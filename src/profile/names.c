@@ -89,8 +89,17 @@ bool name_reports_error(const char *name)
                                          "code",  "is",   "str",    "text",    "handler"};
     if (strcasestr(name, "err") == NULL && strcasestr(name, "raise") == NULL) // fast for most names
         return false;
-    return has_any_word(name, errors, sizeof errors / sizeof *errors) &&
+    size_t size = strlen(name);
+    bool joined = size > 3 && strcmp(name + size - 3, "err") == 0 && strchr(name, '_') == NULL &&
+                  strncmp(name, "str", 3) != 0; // agerr
+    return (joined || has_any_word(name, errors, sizeof errors / sizeof *errors)) &&
            !has_any_word(name, others, sizeof others / sizeof *others);
+}
+
+bool name_finds(const char *name)
+{
+    static const char *const words[] = {"find", "lookup", "search"};
+    return has_any_word(name, words, sizeof words / sizeof *words);
 }
 
 enum name_misuse name_reports_misuse(const char *name)

@@ -15,6 +15,8 @@ bool name_asks_validity(const char *name);
 bool name_asks_error(const char *name);
 // It gives something up, and a pointer that it returns is what is left of it: udev_unref.
 bool name_releases(const char *name);
+// It looks for something: glp_find_row.
+bool name_finds(const char *name);
 // Its result is a size, a number of things or a position: json_array_size, ftell.
 bool name_is_measure(const char *name);
 // Its result is a kind, a state or a version of something: uv_handle_get_type.

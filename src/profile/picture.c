@@ -100,6 +100,8 @@ struct picture picture_of(const struct summary *summary, unsigned hints, const c
                               .copies = name_copies(name),
                               .takes = name_takes_out(name),
                               .transforms = name_transforms(name),
+                              .finds = name_finds(name),
+                              .reports = name_reports_error(name),
                               .timeout = name_is_timeout(name)};
     for (size_t i = 0; i < summary->outcomes.count; i++) {
         const struct return_outcome *outcome = &summary->outcomes.items[i];
@@ -258,11 +260,13 @@ bool picture_is_end(const struct picture *picture, int64_t number)
 }
 
 // Whether NULL says that nothing is left, of a function that takes one thing after the other out of
-// an object. It needs nothing that could fail, and has no key that it could not find.
+// an object. It needs nothing that could fail, and has no key that it could not find. Who gets a
+// property of an object takes nothing, though a complaint about a wrong object may be written down.
 static bool takes_out(const struct picture *picture)
 {
-    return (picture->hints & HINT_CHANGES) != 0 && (picture->hints & HINT_KEYED) == 0 &&
-           !picture->summary->computed && !picture->positive && !picture->zero_sets_errno &&
+    return !picture->gets && (picture->hints & HINT_CHANGES) != 0 &&
+           (picture->hints & HINT_KEYED) == 0 && !picture->summary->computed &&
+           !picture->positive && !picture->zero_sets_errno &&
            (picture_after(picture, 0) & CAUSES) == 0;
 }
 

@@ -25,6 +25,8 @@ struct picture {
     bool copies;             // likewise: it makes as much or another of what it is given
     bool takes;              // likewise: it takes something out of an object
     bool transforms;         // likewise: it turns data into other data
+    bool finds;              // likewise: it looks for something
+    bool reports;            // likewise: it reports an error
     bool timeout;            // likewise: its result is a time to wait
     bool other;              // a result that is not a constant
     bool zero, one;          // such a constant is a result

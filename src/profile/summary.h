@@ -78,6 +78,7 @@ struct summary {
     bool reads;           // it is not sure that no memory is read but the stack and constants
     bool computed;        // a result is neither a constant nor 64 bits that were kept somewhere
     uint8_t declared;     // enum declared_result
+    uint16_t documented;  // enum documented
 };
 void summary_deinit(struct summary *summary);
 // Frees memory that is reserved for more outcomes.

@@ -11,5 +11,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     error_free(declarations_parse(&declarations, (const char *)data, size));
     error_free(declarations_parse(&declarations, "f_type f(void);", 15));
     (void)declarations_find(&declarations, "f", 1);
+    (void)declarations_documented(&declarations, "f", 1);
     return 0;
 }

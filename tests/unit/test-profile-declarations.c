@@ -201,13 +201,51 @@ static void test_judgement(void **state)
     assert_true(confidence("f", acts, DECLARED_NUMBER, -1, NULL) >= FAILURE_LIKELY);
 }
 
+// Whether 0 beside what is not known is a failure.
+static bool zero_fails(const char *name, unsigned hints, enum declared_result declared,
+                       unsigned after, bool through_pointer)
+{
+    _cleanup_(summary_deinit) struct summary summary = {.declared = (uint8_t)declared,
+                                                        .through_pointer = through_pointer};
+    _cleanup_(failures_deinit) struct failures failures = {0};
+    const struct return_outcome outcomes[] = {
+        {.result = {.kind = VALUE_CONSTANT}, .after = (uint16_t)(after | OUTCOME_UNFORCED)},
+        {.result = {.kind = VALUE_OTHER}}};
+    for (size_t i = 0; i < 2; i++)
+        assert_null(summary_add(&summary, &outcomes[i]));
+    hints = hints_with_declaration(HINT_MADE | HINT_ACTS | HINT_WORKS | hints, declared);
+    assert_null(failures_of(&summary, hints, name, &failures));
+    return failures.items.count != 0 && failures.items.items[0].confidence >= FAILURE_LIKELY;
+}
+
+static void test_zero(void **state)
+{
+    const unsigned failed = OUTCOME_AFTER_FAILURE;
+    // A number that follows failures stands for none, unless what a pointer leads to may give it.
+    assert_true(zero_fails("f", 0, DECLARED_NUMBER, failed, false));
+    assert_false(zero_fails("f", 0, DECLARED_NUMBER, failed, true));
+    // What is looked for may not be there.
+    assert_true(zero_fails("row_find", 0, DECLARED_NUMBER, 0, false));
+    assert_false(zero_fails("row_count", 0, DECLARED_NUMBER, 0, false));
+    // Who reports an error returns what it likes.
+    assert_true(zero_fails("agers", 0, DECLARED_NUMBER, failed, false));
+    assert_false(zero_fails("agerr", 0, DECLARED_NUMBER, failed, false));
+    // One thing after the other is taken out, but a property is none of these.
+    assert_false(zero_fails("list_drain", HINT_CHANGES, DECLARED_POINTER, 0, false));
+    assert_true(zero_fails("slot_get_bus", HINT_CHANGES, DECLARED_POINTER, 0, false));
+    // No of a property that has no key is an answer.
+    assert_false(zero_fails("slot_cork_get", 0, DECLARED_TRUTH, failed, false));
+    assert_false(zero_fails("slot_cork_get", HINT_KEY(2), DECLARED_TRUTH, failed, true));
+    assert_true(zero_fails("slot_cork_get", HINT_KEY(2), DECLARED_TRUTH, failed, false));
+    assert_true(zero_fails("slot_cork", 0, DECLARED_TRUTH, failed, true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_broken),
-        cmocka_unit_test(test_directory),
-        cmocka_unit_test(test_judgement),
+        cmocka_unit_test(test_types),     cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_directory), cmocka_unit_test(test_judgement),
+        cmocka_unit_test(test_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
