@@ -19,7 +19,9 @@
 #define GROUP_REMOVAL_PAUSE_NS (1 * NS_PER_MS)   // a reaped process leaves its group a bit later
 
 // A step in a sandbox
-#define TRACER_PAUSE_NS        (1 * NS_PER_MS)   // while a traced task is delayed
+#define TRACER_PAUSE_NS (1 * NS_PER_MS) // while a traced task is delayed
+// A run that an injector watches step by step.
+#define SURVEY_WAIT_NS         (1800 * NS_PER_S)
 #define TRACER_HOLD_WAIT_NS    (100 * NS_PER_MS) // for a thread to stop that may wait in the kernel
 #define TRACER_HOLD_PAUSE_NS   (20 * NS_PER_US)  // between looks at it
 #define STEP_FIRST_PAUSE_NS    (100 * NS_PER_US) // if no descriptor tells of the end; doubles to:

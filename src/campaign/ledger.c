@@ -240,6 +240,8 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
     TRY(store_add_trial(ledger->store, &row));
     *ret_id = row.id;
     TRY(add_invocation(ledger, row.id, result));
+    if (result->observation.crash_delay > 0)
+        TRY(store_add_latency(ledger->store, row.id, result->observation.crash_delay));
     return add_injections(ledger, row.id, result);
 }
 

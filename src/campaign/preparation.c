@@ -336,11 +336,33 @@ static struct error *run_references(struct preparation *preparation, struct refe
     return reference_check_timeout(reference);
 }
 
+static struct error *survey(struct preparation *preparation)
+{
+    void *self = shooting_injector(preparation->shooting);
+    uint32_t inputs = inputs_count(&preparation->definition->inputs);
+    if (interrupted(preparation) || preparation->injector->survey == NULL ||
+        !preparation->injector->survey(self))
+        return NULL;
+    for (uint32_t i = 0; (i == 0 || i < inputs) && !interrupted(preparation); i++) {
+        _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+        tell(preparation, "survey", i, inputs != 0 ? inputs : 1);
+        TRY(shooting_set_input(preparation->shooting, i));
+        TRY(shooting_run(preparation->shooting, NULL, preparation->definition->seed, SURVEY_WAIT_NS,
+                         &run));
+        if (run.workload.end == SANDBOX_TIMEOUT)
+            return error_new("a run was not done after %.3g s, step by step",
+                             clock_seconds(SURVEY_WAIT_NS));
+    }
+    return NULL;
+}
+
 struct error *preparation_run(struct preparation *preparation, struct reference **ret_reference)
 {
     _cleanup_(freep_reference) struct reference *reference = NULL;
     TRY(reference_new(&preparation->definition->oracle, &reference));
     struct error *unfit = run_references(preparation, reference);
+    if (unfit == NULL)
+        unfit = survey(preparation);
     if (unfit != NULL) { // there is nothing to resume
         error_free(store_remove_campaign(preparation->store, preparation->campaign->id));
         return unfit;

@@ -146,6 +146,7 @@ static struct error *put_observation(struct buffer *out, const struct observatio
     TRY(put_u64(out, observation->plan_hash));
     TRY(put_u32(out, observation->crash_in_command));
     TRY(put_u32(out, observation->crash_by_itself));
+    TRY(put_double(out, observation->crash_delay));
     TRY(put_u32(out, observation->damage));
     TRY(put_u32(out, (uint32_t)observation->crash_signal));
     TRY(put_text(out, observation->crash));
@@ -361,6 +362,7 @@ static void get_observation(struct cursor *cursor, struct observation *observati
     observation->plan_hash = cursor_u64(cursor);
     observation->crash_in_command = cursor_u32(cursor) != 0;
     observation->crash_by_itself = cursor_u32(cursor) != 0;
+    observation->crash_delay = get_double(cursor);
     uint32_t damage = cursor_u32(cursor);
     cursor->failed |= damage >= WIRE_DAMAGES;
     observation->damage = damage < WIRE_DAMAGES ? damage : WIRE_DAMAGE_NONE;

@@ -254,6 +254,9 @@ struct injector {
     _must_check_ struct error *(*observe)(void *self, const char *root,
                                           struct observation *observation);
 
+    // Called after the reference runs: whether one more run of each input is wanted, which may take
+    // longer and is no reference. May be NULL.
+    bool (*survey)(void *self);
     // Called after the reference runs. Lists all candidates, in a fixed order.
     _must_check_ struct error *(*candidates)(void *self, candidate_add *add, void *data);
     // Called after candidates(). Says which parts of the definition got no candidate, and what was

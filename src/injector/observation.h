@@ -74,6 +74,7 @@ struct observation {
     struct code_places crash_frames;
     bool crash_fault; // by an access to `crash_address`
     uint64_t crash_address;
+    double crash_delay;    // seconds from the activation of the fault to the crash; 0: not known
     bool crash_in_command; // it was the command itself and not something it started
     struct observed_call observed;
     // The process ended itself, by abort() or an instruction for that, and not in a handler of a

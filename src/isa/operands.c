@@ -57,6 +57,46 @@ static void add_register(const struct zydis *library, const ZydisDecodedOperand 
         add(reads, &read);
 }
 
+// A 32-bit register is extended with zeros.
+static void add_change(const struct zydis *library, const ZydisDecodedOperand *operand,
+                       struct isa_reads *reads)
+{
+    ZydisRegister name = operand->reg.value;
+    uint8_t number = isa_general_number(library, name);
+    bool high = name >= ZYDIS_REGISTER_AH && name <= ZYDIS_REGISTER_BH;
+    if (number != ISA_NONE && reads->change_count < ISA_CHANGES)
+        reads->changes[reads->change_count++] = (struct isa_change){
+            .number = number,
+            .first_bit = high ? 8 : 0,
+            .bits = (uint8_t)(operand->size == 32 ? 64 : operand->size),
+            .always = (operand->actions & ZYDIS_OPERAND_ACTION_WRITE) != 0,
+        };
+}
+
+static bool flags_may_stay(const ZydisDecodedInstruction *head, const ZydisDecodedOperand *operands)
+{
+    switch (head->mnemonic) {
+    case ZYDIS_MNEMONIC_SHL:
+    case ZYDIS_MNEMONIC_SHR:
+    case ZYDIS_MNEMONIC_SAR:
+    case ZYDIS_MNEMONIC_ROL:
+    case ZYDIS_MNEMONIC_ROR:
+    case ZYDIS_MNEMONIC_RCL:
+    case ZYDIS_MNEMONIC_RCR:
+    case ZYDIS_MNEMONIC_SHLD:
+    case ZYDIS_MNEMONIC_SHRD:
+        break;
+    default:
+        return (head->attributes &
+                (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+    }
+    for (unsigned i = 0; i < head->operand_count; i++)
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            operands[i].reg.value == ZYDIS_REGISTER_CL)
+            return true;
+    return false;
+}
+
 static void add_memory(const struct zydis *library, const ZydisDecodedInstruction *head,
                        const ZydisDecodedOperand *operand, uint64_t address,
                        struct isa_reads *reads)
@@ -118,6 +158,13 @@ bool isa_reads(const struct isa_decoder *decoder, const void *bytes, size_t size
                  (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0)
             add_register(library, operand, &reads);
     }
+    for (unsigned i = 0; i < head.operand_count && !does_nothing(head.mnemonic); i++)
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            (operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0)
+            add_change(library, &operands[i], &reads);
+    reads.flags_may_stay = flags_may_stay(&head, operands);
+    reads.repeats = (head.attributes &
+                     (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
     // The number of the call. What else is read depends on it.
     if (reads.system_call)
         add(&reads, &(struct isa_read){.kind = ISA_READ_GENERAL, .number = 0, .bits = 32});

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What an instruction reads, to the bit: registers, flags and memory, each with the part of it that
-// is read. isa/use.h is coarser and also has what is written.
+// is read; and which registers it changes. isa/use.h is coarser.
 #ifndef ORDEAL_ISA_OPERANDS_H
 #define ORDEAL_ISA_OPERANDS_H
 
 #include "isa/insn.h"
 
-#define ISA_READS 16
+#define ISA_READS   16
+#define ISA_CHANGES 16
 
 enum isa_read_kind {
     ISA_READ_GENERAL, // by DWARF number
@@ -27,10 +28,21 @@ struct isa_read {
     int64_t displacement;
 };
 
+// A part of a general register that is written.
+struct isa_change {
+    uint8_t number; // DWARF
+    uint8_t first_bit, bits;
+    bool always; // not only under a condition
+};
+
 struct isa_reads {
     struct isa_read items[ISA_READS];
     size_t count;
+    struct isa_change changes[ISA_CHANGES];
+    size_t change_count;
     uint16_t flags_written; // mask
+    bool flags_may_stay;    // as they are: a shift by 0, a string of no length
+    bool repeats;           // a string instruction with a prefix
     bool system_call;
 };
 

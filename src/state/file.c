@@ -47,13 +47,15 @@ static struct error *make(struct state_file *file, size_t size)
     return NULL;
 }
 
-struct error *state_file_write(struct state_file *file, const struct state_program *program,
-                               const struct wire_state_fault *fault,
-                               const struct wire_state_block *blocks, size_t block_count)
+static struct error *write_file(struct state_file *file, const struct state_program *program,
+                                const struct wire_state_fault *fault,
+                                const struct wire_state_block *blocks, size_t block_count,
+                                uint64_t room)
 {
-    size_t size = sizeof(struct wire_state) + block_count * sizeof *blocks;
+    size_t head = sizeof(struct wire_state) + block_count * sizeof *blocks;
+    size_t size = head + room * sizeof(uint32_t);
     TRY(make(file, size));
-    memset(file->map, 0, size);
+    memset(file->map, 0, head);
     *file->map = (struct wire_state){
         .magic = WIRE_STATE_MAGIC,
         .version = WIRE_STATE_VERSION,
@@ -65,6 +67,8 @@ struct error *state_file_write(struct state_file *file, const struct state_progr
         .header_bytes = program->header_bytes,
         .has_fault = fault != NULL,
         .block_count = (uint32_t)block_count,
+        .trace_at = head,
+        .trace_room = room,
     };
     if (fault != NULL || block_count != 0)
         file->map->code_shift =
@@ -74,6 +78,37 @@ struct error *state_file_write(struct state_file *file, const struct state_progr
     if (block_count != 0)
         memcpy(file->map->blocks, blocks, block_count * sizeof *blocks);
     return NULL;
+}
+
+struct error *state_file_write(struct state_file *file, const struct state_program *program,
+                               const struct wire_state_fault *fault,
+                               const struct wire_state_block *blocks, size_t block_count)
+{
+    return write_file(file, program, fault, blocks, block_count, 0);
+}
+
+struct error *state_file_write_trace(struct state_file *file, const struct state_program *program,
+                                     const struct wire_state_block *entries, size_t entry_count,
+                                     uint64_t room)
+{
+    const struct flow_image *image = program->image;
+    uint64_t low = UINT64_MAX, high = 0;
+    for (size_t i = 0; i < image->functions.count; i++) {
+        const struct flow_function *function = &image->functions.items[i];
+        low = function->start < low ? function->start : low;
+        high = function->end > high ? function->end : high;
+    }
+    if (low >= high || high > WIRE_STATE_AWAY)
+        return error_new("%s has no code that can be traced", program->path);
+    TRY(write_file(file, program, NULL, entries, entry_count, room));
+    file->map->code_start = low;
+    file->map->code_end = high;
+    return NULL;
+}
+
+const uint32_t *state_file_trace(const struct state_file *file)
+{
+    return (const uint32_t *)((const char *)file->map + file->map->trace_at);
 }
 
 // The instruction that ends where the access was noticed.

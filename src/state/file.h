@@ -22,6 +22,14 @@ _must_check_ struct error *state_file_write(struct state_file *file,
                                             const struct wire_state_fault *fault,
                                             const struct wire_state_block *blocks,
                                             size_t block_count);
+// Likewise for a trace of the program's code, with room for so many instructions. `entries` are the
+// places where control may come into the code, by address.
+_must_check_ struct error *state_file_write_trace(struct state_file *file,
+                                                  const struct state_program *program,
+                                                  const struct wire_state_block *entries,
+                                                  size_t entry_count, uint64_t room);
+// The trace, after a run; result.traced numbers.
+const uint32_t *state_file_trace(const struct state_file *file);
 void state_file_close(struct state_file *file);
 
 // What came of the fault. A write to memory that also reads it counts as activation.

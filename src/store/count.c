@@ -14,6 +14,7 @@ static const struct {
     {"module", COUNT_MODULE},
     {"file", COUNT_FILE},
     {"component", COUNT_COMPONENT},
+    {"instruction", COUNT_INSTRUCTION},
     {"program", COUNT_PROGRAM},
     {"suppressed", COUNT_SUPPRESSED},
     {"aside", COUNT_ASIDE},
@@ -35,7 +36,7 @@ static struct error *find_query(const char *group_by, enum query *ret_query)
             return NULL;
         }
     return error_new("trials cannot be grouped by '%s': there are type, function, module, file, "
-                     "component and program",
+                     "component, instruction and program",
                      group_by);
 }
 

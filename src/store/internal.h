@@ -55,6 +55,12 @@ enum query {
     ADD_INVOCATION,
     EACH_INVOCATION,
     COUNT_INVOCATIONS,
+    ADD_UPSETS,
+    EACH_UPSETS,
+    ADD_LATENCY,
+    EACH_LATENCY,
+    COUNT_WEIGHTS,
+    COUNT_INSTRUCTION,
     DELETE_CONSEQUENCES,
     EACH_CONSEQUENCE,
     ADD_REMARK,
@@ -162,7 +168,7 @@ struct table {
 };
 extern const struct table table_campaign, table_reference, table_artifact, table_candidate,
     table_trial, table_injection, table_finding, table_recovery, table_line_coverage, table_remark,
-    table_variable, table_consequence, table_invocation;
+    table_variable, table_consequence, table_invocation, table_upsets, table_latency;
 
 struct store_artifact_row {
     int64_t reference;

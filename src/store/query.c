@@ -125,6 +125,15 @@ static const struct query_template queries[QUERIES] = {
          " WHERE trial.campaign = ?1 AND trial.confirmation = 0",
          NULL, NULL},
     [EACH_INVOCATION] = SELECT(invocation, "WHERE trial = ?1 ORDER BY number"),
+    [ADD_UPSETS] = INSERT(upsets),
+    [EACH_UPSETS] = SELECT(upsets, "WHERE campaign = ?1"),
+    [ADD_LATENCY] = INSERT(latency),
+    [EACH_LATENCY] = SELECT(latency, "WHERE trial IN (SELECT id FROM trial WHERE campaign = ?1 AND"
+                                     " confirmation = 0) ORDER BY seconds"),
+    [COUNT_WEIGHTS] = {"SELECT trial.verdict, total(candidate.weight), count(*) FROM trial"
+                       " JOIN candidate ON candidate.id = trial.candidate"
+                       " WHERE trial.campaign = ?1 AND trial.confirmation = 0 GROUP BY 1",
+                       NULL, NULL},
     [DELETE_CONSEQUENCES] = {"DELETE FROM consequence WHERE finding = ?1", NULL, NULL},
     [EACH_CONSEQUENCE] = SELECT(consequence, "WHERE finding = ?1 ORDER BY id"),
     [ADD_VARIABLE] = INSERT(variable),
@@ -136,6 +145,7 @@ static const struct query_template queries[QUERIES] = {
     [COUNT_MODULE] = COUNT_CANDIDATES("module"),
     [COUNT_FILE] = COUNT_CANDIDATES("file"),
     [COUNT_COMPONENT] = COUNT_CANDIDATES("component"),
+    [COUNT_INSTRUCTION] = COUNT_CANDIDATES("series"),
     [COUNT_PROGRAM] = COUNT("(SELECT program FROM injection WHERE injection.trial = trial.id"
                             " ORDER BY injection.id LIMIT 1)",
                             ""),

@@ -372,7 +372,27 @@ static const char scopes[] = "ALTER TABLE finding ADD COLUMN scope TEXT CHECK (s
                              "    scope = 'mine' OR scope = 'tool');\n"
                              "ALTER TABLE campaign ADD COLUMN settings TEXT;\n";
 
+// Faults that are drawn uniformly over a run, and how soon programs crash after a fault.
+static const char drawn[] = "CREATE TABLE upsets (\n"
+                            "  id INTEGER PRIMARY KEY,\n"
+                            "  campaign INTEGER NOT NULL REFERENCES campaign ON DELETE CASCADE,\n"
+                            "  points INTEGER NOT NULL,\n"
+                            "  instructions INTEGER NOT NULL,\n"
+                            "  bits INTEGER NOT NULL,\n"
+                            "  unread INTEGER NOT NULL,\n"
+                            "  classes INTEGER NOT NULL,\n"
+                            "  all_classes INTEGER NOT NULL,\n"
+                            "  read REAL NOT NULL\n"
+                            ");\n"
+                            "CREATE INDEX upsets_campaign ON upsets (campaign);\n"
+                            "CREATE TABLE latency (\n"
+                            "  id INTEGER PRIMARY KEY,\n"
+                            "  trial INTEGER NOT NULL REFERENCES trial ON DELETE CASCADE,\n"
+                            "  seconds REAL NOT NULL\n" // from activation to crash
+                            ");\n"
+                            "CREATE INDEX latency_trial ON latency (trial);\n";
+
 const char *const schema_steps[] = {tables, views,       stopped_by, measured, ways,
                                     facts,  safety,      deliberate, proofs,   consequences,
-                                    parts,  invocations, scopes};
+                                    parts,  invocations, scopes,     drawn};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

@@ -264,6 +264,40 @@ struct store_invocation_counts {
 _must_check_ struct error *store_count_invocations(struct store *store, int64_t campaign,
                                                    struct store_invocation_counts *ret_counts);
 
+// Upsets that were drawn uniformly over the instructions that the references execute and the bits
+// of registers. Candidates are classes of equal ones; a candidate's weight is how many were drawn
+// of it.
+struct store_upsets {
+    int64_t id, campaign;
+    uint64_t points;               // drawn; 0: the campaign has none
+    uint64_t instructions, bits;   // over which
+    uint64_t unread;               // of the points: overwritten before it is read, or never read
+    uint64_t classes, all_classes; // that points are in; that there are
+    double read;                   // of all instructions and bits, those that are in a class
+};
+_must_check_ struct error *store_add_upsets(struct store *store, struct store_upsets *row);
+_must_check_ struct error *store_find_upsets(struct store *store, int64_t campaign,
+                                             struct store_upsets *ret_upsets);
+
+// By verdict, without trials that only confirm something: the weights of their candidates, and how
+// many there are.
+struct store_weights {
+    double weights[VERDICTS];
+    uint64_t trials[VERDICTS];
+};
+_must_check_ struct error *store_count_weights(struct store *store, int64_t campaign,
+                                               struct store_weights *ret_weights);
+
+struct store_latency {
+    int64_t id, trial;
+    double seconds; // from the activation of the fault to the crash
+};
+_must_check_ struct error *store_add_latency(struct store *store, int64_t trial, double seconds);
+// Of a campaign's trials without those that only confirm something, the shortest first.
+_must_check_ struct error *
+store_each_latency(struct store *store, int64_t campaign,
+                   struct error *(*row)(void *, const struct store_latency *), void *data);
+
 // The call stacks that faults were injected at, with the program, each once.
 _must_check_ struct error *
 store_each_program_and_stack(struct store *store, int64_t campaign,

@@ -205,6 +205,22 @@ _Static_assert(offsetof(struct store_invocation, trace_size) ==
                    offsetof(struct store_invocation, trace) + sizeof(void *),
                "KIND_BYTES");
 
+static const struct column upsets_columns[] = {
+    COLUMN(store_upsets, id, KIND_ID),         COLUMN(store_upsets, campaign, KIND_INTEGER),
+    COLUMN(store_upsets, points, KIND_COUNT),  COLUMN(store_upsets, instructions, KIND_COUNT),
+    COLUMN(store_upsets, bits, KIND_COUNT),    COLUMN(store_upsets, unread, KIND_COUNT),
+    COLUMN(store_upsets, classes, KIND_COUNT), COLUMN(store_upsets, all_classes, KIND_COUNT),
+    COLUMN(store_upsets, read, KIND_REAL),
+};
+TABLE(upsets);
+
+static const struct column latency_columns[] = {
+    COLUMN(store_latency, id, KIND_ID),
+    COLUMN(store_latency, trial, KIND_INTEGER),
+    COLUMN(store_latency, seconds, KIND_REAL),
+};
+TABLE(latency);
+
 static const struct column recovery_columns[] = {
     COLUMN(store_recovery, id, KIND_ID),
     COLUMN(store_recovery, campaign, KIND_INTEGER),

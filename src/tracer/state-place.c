@@ -118,6 +118,8 @@ static struct error *place(struct state_trial *trial, struct tracer_task *task,
 {
     process->runs_program = true;
     trial->file->result.programs++;
+    if (trial->file->trace_room != 0)
+        return state_trace_begin(trial, task, process->bias);
     TRY(place_blocks(trial, task, process->bias));
     if (trial->file->has_fault && !trial->injected && !place_stop(trial, task, process))
         trial->file->result.problem = WIRE_STATE_NO_STUB;

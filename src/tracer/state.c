@@ -21,6 +21,14 @@
 
 #define HEADERS_LARGEST (64u << 10)
 
+static bool trace_fits(const struct wire_state *map, size_t size)
+{
+    return map->trace_room == 0 ||
+           (map->trace_at <= size && map->trace_at % sizeof(uint32_t) == 0 &&
+            map->trace_room <= (size - map->trace_at) / sizeof(uint32_t) &&
+            map->code_start < map->code_end && map->code_end <= WIRE_STATE_AWAY);
+}
+
 struct error *state_open(const char *path, struct state_trial *ret_trial, bool *ret_is)
 {
     _cleanup_close_ int file = open(path, O_RDWR | O_CLOEXEC);
@@ -37,7 +45,8 @@ struct error *state_open(const char *path, struct state_trial *ret_trial, bool *
     if (map->magic != WIRE_STATE_MAGIC || map->version != WIRE_STATE_VERSION || map->size != size ||
         map->block_count > (size - sizeof *map) / sizeof *map->blocks ||
         map->fault.size > WIRE_STATE_BYTES || map->fault.counter.size > WIRE_STATE_STUB ||
-        map->fault.counter.fixup_count > WIRE_STATE_FIXUPS || map->header_bytes > HEADERS_LARGEST) {
+        map->fault.counter.fixup_count > WIRE_STATE_FIXUPS || map->header_bytes > HEADERS_LARGEST ||
+        !trace_fits(map, size)) {
         munmap(map, size);
         return NULL;
     }
@@ -52,6 +61,8 @@ void state_close(struct state_trial *trial)
     if (trial->file != NULL)
         munmap(trial->file, trial->file->size);
     free(trial->originals);
+    free(trial->code);
+    free(trial->trapping);
     ARRAY_DEINIT(&trial->processes);
     ARRAY_DEINIT(&trial->tasks);
     ARRAY_DEINIT(&trial->threads);
@@ -161,6 +172,8 @@ static void ended(void *data, struct tracer_task *task, int status)
     struct state_thread *thread = state_find_thread(trial, task);
     if (thread != NULL)
         *thread = trial->threads.items[--trial->threads.count];
+    if (trial->traced == task)
+        trial->traced = NULL;
     if (process == NULL)
         return;
     if (status != -1 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
@@ -181,9 +194,7 @@ static bool is_synchronous(int signal)
            signal == SIGTRAP || signal == SIGSYS;
 }
 
-// Executes one instruction. Signals from elsewhere wait until it is over: *ret_signal is what is to
-// be delivered then, or what the instruction has caused.
-static bool step(struct tracer_task *task, int *ret_signal)
+bool state_step(struct tracer_task *task, int *ret_signal)
 {
     siginfo_t kept;
     int waiting = 0, signal;
@@ -229,7 +240,7 @@ static void step_over(const struct state_trial *trial, struct tracer_task *task,
     const unsigned char breakpoint = STATE_BREAKPOINT;
     tracer_hold(task);
     if (state_write(task, stop, &trial->stop_byte, 1)) {
-        step(task, ret_signal);
+        state_step(task, ret_signal);
         state_write(task, stop, &breakpoint, 1);
     }
     tracer_release(task);
@@ -328,7 +339,7 @@ static void fire_once(struct state_trial *trial, struct tracer_task *task,
         else
             result->activation = WIRE_STATE_UNKNOWN;
     } else if (fault->read == WIRE_STATE_READ_ALWAYS) {
-        if (step(task, ret_signal))
+        if (state_step(task, ret_signal))
             activate(trial);
     } else {
         result->activation = WIRE_STATE_UNKNOWN;
@@ -453,7 +464,8 @@ static bool trapped(struct state_trial *trial, struct tracer_task *task, const s
         at_stop(trial, task, true, ret_signal);
         return true;
     }
-    return at_block(trial, task, address);
+    return trial->trace != NULL ? state_trace_at(trial, task, address, ret_signal)
+                                : at_block(trial, task, address);
 }
 
 static struct error *signalled(void *data, struct tracer_task *task, int *signal)

@@ -51,7 +51,10 @@ struct state_trial {
     struct state_unit units[STATE_UNITS];
     unsigned unit_count;
     bool watching;
-    bool injected; // a transient fault; breakpoints that are left do nothing more
+    bool injected;   // a transient fault; breakpoints that are left do nothing more
+    uint32_t *trace; // in the file; NULL: nothing is traced
+    const struct tracer_task *traced; // the only one
+    unsigned char *code, *trapping;   // that is traced, and where it has breakpoints
 };
 
 _must_check_ struct error *state_open(const char *path, struct state_trial *ret_trial,
@@ -87,6 +90,16 @@ _must_check_ struct error *state_stops(const struct state_trial *trial, unsigned
 
 bool state_place_breakpoint(struct state_trial *trial, struct tracer_task *task,
                             struct state_process *process);
+
+// Tracing (struct wire_state.trace_room). The code of a new process is as it was loaded.
+_must_check_ struct error *state_trace_begin(struct state_trial *trial, struct tracer_task *task,
+                                             uint64_t bias);
+// A breakpoint has stopped a task there. False: it is none of tracing.
+bool state_trace_at(struct state_trial *trial, struct tracer_task *task, uint64_t address,
+                    int *ret_signal);
+// Executes one instruction. Signals from elsewhere wait until it is over: *ret_signal is what is to
+// be delivered then, or what the instruction has caused. False: the task is gone.
+bool state_step(struct tracer_task *task, int *ret_signal);
 
 // Maps memory for the stub that counts, near the program's code or, for a library, where libraries
 // are. False: the kernel refuses.

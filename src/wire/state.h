@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define WIRE_STATE_MAGIC   0x5453524fu // "ORST"
-#define WIRE_STATE_VERSION 2
+#define WIRE_STATE_VERSION 3
 #define WIRE_STATE_BYTES   64 // of the largest register
 #define WIRE_STATE_STUB    256
 #define WIRE_STATE_FIXUPS  24
@@ -107,6 +107,21 @@ struct wire_state_result {
     // The first fatal signal after the injection.
     uint32_t crash_signal, crash_in_program; // 1: crash_place is a link-time address
     uint64_t crash_place, crash_address;
+    uint64_t traced; // numbers in the trace
+    uint32_t trace;  // enum wire_state_trace
+    uint32_t reserved;
+};
+
+// A trace of the program's own code, by single-stepping: after the blocks, one number for each
+// instruction, which is its link-time address, or WIRE_STATE_AWAY where control left the code.
+// Blocks are then the places where control may come back: the starts of functions.
+#define WIRE_STATE_AWAY UINT32_MAX
+
+enum wire_state_trace {
+    WIRE_STATE_TRACED,
+    WIRE_STATE_TRACE_FULL,   // no room for more
+    WIRE_STATE_TRACE_TASKS,  // a second process or thread executes the program
+    WIRE_STATE_TRACE_FAILED, // the kernel refuses something
 };
 
 struct wire_state_block { // executed for the first time: one breakpoint each
@@ -125,6 +140,8 @@ struct wire_state {
     uint32_t library; // 1: a library, which is recognised when it is mapped
     uint32_t has_fault;
     uint32_t block_count;
+    uint64_t trace_at, trace_room; // where the trace is in the file, and for how many numbers
+    uint64_t code_start, code_end; // of the code that is traced
     struct wire_state_fault fault;
     struct wire_state_result result;
     struct wire_state_block blocks[]; // by address

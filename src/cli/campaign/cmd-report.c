@@ -33,8 +33,8 @@ static const struct option options[] = {
     REPORT_FORMATS(OPTION)
 #undef OPTION
         {"group-by", 'g', OPTION_TEXT, "WHAT",
-         "put trials in groups and compare them: type, function, module, file, component or "
-         "program",
+         "put trials in groups and compare them: type, function, module, file, component, "
+         "instruction or program",
          FIELD(group_by)},
     {"compare", 0, OPTION_FLAG, NULL, "two campaigns side by side: A.db B.db, or A.db:1 A.db:2",
      FIELD(compare)},

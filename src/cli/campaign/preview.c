@@ -57,6 +57,20 @@ static struct error *run_references(const struct definition *definition, struct 
     return reference_check_timeout(reference);
 }
 
+static struct error *survey(const struct definition *definition, const struct injector *injector,
+                            struct shooting *shooting)
+{
+    uint32_t inputs = inputs_count(&definition->inputs);
+    if (injector->survey == NULL || !injector->survey(shooting_injector(shooting)))
+        return NULL;
+    for (uint32_t i = 0; i == 0 || i < inputs; i++) {
+        _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+        TRY(shooting_set_input(shooting, i));
+        TRY(shooting_run(shooting, NULL, definition->seed, SURVEY_WAIT_NS, &run));
+    }
+    return NULL;
+}
+
 static struct error *put_remark(void *data, const struct store_remark *remark)
 {
     struct buffer *text = data;
@@ -163,6 +177,7 @@ struct error *campaign_preview(const struct definition *definition)
     TRY(shooting_new(definition, injector, &shooting));
     TRY(reference_new(&definition->oracle, &reference));
     TRY(run_references(definition, shooting, reference));
+    TRY(survey(definition, injector, shooting));
     TRY(injector->candidates(shooting_injector(shooting), collect, &collected));
     TRY(put_remarks(reference, &more));
     TRY(put_candidates(definition, &collected, &more));

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "elf/symbols.h"
 #include "injector/inputs.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -69,16 +70,63 @@ bool upsets_uses_block(const struct upsets *self, uint32_t block)
     return !is_start_code(function) && !is_in_plt(self, function->start);
 }
 
-static struct error *fill_candidate(struct listing *listing, const struct state_fault *fault,
+// Of the instruction at an address, in the words of reports.
+static const char *instruction_class(const struct upsets *self, uint64_t address)
+{
+    static const char *const names[] = {
+        [ISA_NOTHING] = "no operation",
+        [ISA_CONSTANT] = "move",
+        [ISA_COPY] = "move",
+        [ISA_LOAD] = "load",
+        [ISA_STORE] = "store",
+        [ISA_STORE_CONSTANT] = "store",
+        [ISA_ADDRESS] = "address",
+        [ISA_COMPARE] = "compare",
+        [ISA_TEST] = "compare",
+        [ISA_COMPARE_MEMORY] = "compare",
+        [ISA_PUSH] = "stack",
+        [ISA_POP] = "stack",
+        [ISA_LEAVE] = "stack",
+        [ISA_CALL] = "call",
+        [ISA_CALL_INDIRECT] = "call",
+        [ISA_JUMP] = "jump",
+        [ISA_JUMP_INDIRECT] = "jump",
+        [ISA_BRANCH] = "branch",
+        [ISA_RET] = "return",
+        [ISA_SYSCALL] = "system call",
+        [ISA_ADD] = "arithmetic",
+        [ISA_SUBTRACT] = "arithmetic",
+        [ISA_SUBTRACT_MEMORY] = "arithmetic",
+        [ISA_ADD_CARRY] = "arithmetic",
+        [ISA_SUBTRACT_CARRY] = "arithmetic",
+        [ISA_NEGATE] = "arithmetic",
+        [ISA_AND] = "logic",
+        [ISA_OR] = "logic",
+        [ISA_XOR] = "logic",
+        [ISA_INVERT] = "logic",
+        [ISA_SHIFT_LEFT] = "shift",
+        [ISA_SHIFT_RIGHT] = "shift",
+        [ISA_SHIFT_SIGNED] = "shift",
+        [ISA_SET] = "select",
+        [ISA_SELECT] = "select",
+        [ISA_BIT] = "compare",
+        [ISA_STOP] = "trap",
+    };
+    uint32_t index = flow_insn_at(self->program.image, address);
+    unsigned kind = index != FLOW_NONE ? self->program.image->insns.items[index].kind : ISA_OTHER;
+    const char *name = kind < sizeof names / sizeof *names ? names[kind] : NULL;
+    return name != NULL ? name : "other";
+}
+
+static struct error *fill_candidate(struct upsets *self, const struct state_fault *fault,
                                     uint64_t stop, struct candidate *candidate)
 {
-    struct upsets *self = listing->self;
     _cleanup_(buffer_deinit) struct buffer spec = {0}, type = {0}, change = {0};
     struct journal_reader_place place = journal_reader_find(self->reader, self->program.path, stop);
     TRY(state_fault_format(fault, &spec));
     TRY(state_fault_format_target(fault, &type));
     TRY(state_fault_format_change(fault, &change));
-    candidate->weight = 1;
+    candidate->series = strdup(instruction_class(self, stop));
     candidate->spec = TAKE(spec.data);
     candidate->type = self->memory ? strdup("memory") : TAKE(type.data);
     candidate->component = TAKE(change.data);
@@ -89,7 +137,7 @@ static struct error *fill_candidate(struct listing *listing, const struct state_
     if (place.file != NULL)
         candidate->file = strdup(place.file);
     candidate->line = place.line;
-    return candidate->type != NULL && candidate->module != NULL &&
+    return candidate->type != NULL && candidate->module != NULL && candidate->series != NULL &&
                    (place.symbol == NULL || candidate->function != NULL) &&
                    (place.file == NULL || candidate->file != NULL)
                ? NULL
@@ -106,20 +154,26 @@ static uint32_t input_of(struct listing *listing)
     return input < self->inputs ? input + 1 : 0;
 }
 
-static struct error *add_fault(struct listing *listing, struct state_fault *fault, uint64_t stop)
+struct error *upsets_add(struct upsets *self, struct state_fault *fault, uint64_t stop,
+                         double weight, candidate_add *add, void *add_data)
 {
-    struct candidate candidate = {0};
-    fault->change = (uint8_t)listing->self->change;
-    fault->count = 1;
-    fault->input = input_of(listing);
-    struct error *error = state_program_name_place(&listing->self->program, stop, fault);
+    struct candidate candidate = {.weight = weight};
+    struct error *error = state_program_name_place(&self->program, stop, fault);
     if (error == NULL)
-        error = fill_candidate(listing, fault, stop, &candidate);
+        error = fill_candidate(self, fault, stop, &candidate);
     if (error == NULL)
-        error = listing->add(listing->data, &candidate);
+        error = add(add_data, &candidate);
     candidate_deinit(&candidate);
     free(TAKE(fault->name));
     return error;
+}
+
+static struct error *add_fault(struct listing *listing, struct state_fault *fault, uint64_t stop)
+{
+    fault->change = (uint8_t)listing->self->change;
+    fault->count = 1;
+    fault->input = input_of(listing);
+    return upsets_add(listing->self, fault, stop, 1, listing->add, listing->data);
 }
 
 // One fault for each bit, or one for all that are read.
@@ -286,6 +340,8 @@ struct error *upsets_candidates(void *data, candidate_add *add, void *add_data)
     const struct flow_image *image = self->program.image;
     struct listing listing = {.self = self, .add = add, .data = add_data};
     TRY(write_blocks(self));
+    if (self->drawn.points != 0)
+        return upsets_draw(self, add, add_data);
     isa_decoder_init(&listing.decoder);
     for (uint32_t i = 0; i < image->blocks.count; i++) {
         const struct flow_block *block = &image->blocks.items[i];
@@ -332,5 +388,17 @@ struct error *upsets_remarks(void *data, remark_add *add, void *add_data)
     if (self->inputs > 1)
         TRY(buffer_printf(&text, "; by each input alone: %s%s", each.data,
                           self->inputs > INPUTS_SHOWN ? ", ..." : ""));
+    TRY(add(add_data, &(struct store_remark){.kind = REMARK_NOTE, .text = text.data}));
+    const struct upset_draw *drawn = &self->drawn;
+    if (drawn->points == 0)
+        return NULL;
+    text.size = 0;
+    TRY(buffer_printf(&text,
+                      "%" PRIu64 " upsets were drawn over %" PRIu64 " instructions and %" PRIu64
+                      " bits: %" PRIu64 " are overwritten before they are read, or never read; the "
+                      "others are in %" PRIu64 " of %" PRIu64
+                      " classes, each of which is tried once",
+                      drawn->points, drawn->instructions, drawn->bits, drawn->unread,
+                      drawn->classes, drawn->all_classes));
     return add(add_data, &(struct store_remark){.kind = REMARK_NOTE, .text = text.data});
 }

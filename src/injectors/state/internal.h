@@ -10,6 +10,18 @@
 #include "state/file.h"
 #include "trial/runtime-session.h"
 
+struct upset_trace { // of one input's run: as in wire/state.h
+    uint32_t *items;
+    size_t count;
+};
+
+// Faults that are drawn over the whole run; the fields are those of store_upsets.
+struct upset_draw {
+    uint64_t points; // wanted; 0: none are drawn
+    uint64_t instructions, bits, unread, classes, all_classes;
+    double read;
+};
+
 struct upsets {
     struct injector_setup setup;
     bool memory;    // the injector `memory`
@@ -23,6 +35,10 @@ struct upsets {
     uint32_t inputs;    // at least 1
     bool random_inputs; // pair: random, faults belong to no input
     uint32_t input;     // of this shot
+    struct upset_draw drawn;
+    uint64_t steps;             // the longest trace
+    struct upset_trace *traces; // by input
+    bool surveying;             // the next reference runs are traced
 
     struct runtime_session *session;
     struct scenario *no_rules; // empty: the runtime only reports crashes
@@ -46,6 +62,12 @@ uint32_t upsets_find_input(const struct upsets *self, uint32_t block, uint32_t f
 // Whether candidates are made from a block.
 bool upsets_uses_block(const struct upsets *self, uint32_t block);
 _must_check_ struct error *upsets_candidates(void *data, candidate_add *add, void *add_data);
+// Adds a flip of the bits that are set in the fault, at an instruction.
+_must_check_ struct error *upsets_add(struct upsets *self, struct state_fault *fault, uint64_t stop,
+                                      double weight, candidate_add *add, void *add_data);
+#define UPSET_STREAM (UINT64_MAX - 3) // of random numbers
+// Draws faults over the traces, and adds their classes.
+_must_check_ struct error *upsets_draw(struct upsets *self, candidate_add *add, void *add_data);
 // How many basic blocks each input executes, and all together.
 _must_check_ struct error *upsets_remarks(void *data, remark_add *add, void *add_data);
 

@@ -11,8 +11,10 @@
 #include "elf/object.h"
 #include "injector/inputs.h"
 #include "injector/reproduce.h"
+#include "store/store.h"
 #include "trial/program.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +38,14 @@ static const struct injector_parameter parameters[] = {
      "write a line for each basic block to this file: its address, and how many of the reference "
      "runs executed it",
      false, false},
+    {"points", "N",
+     "draw so many flips, uniformly over all instructions that are executed and all bits of "
+     "general "
+     "registers and flags, and try each class of equal ones once (register only)",
+     false, false},
+    {"steps", "N",
+     "the longest run that is traced for that, in instructions of the program (10000000)", false,
+     false},
     {"program", "FILE", "the program to inject into, if the command starts another one", false,
      false},
     {0},
@@ -55,6 +65,9 @@ static void close_upsets(void *data)
     words_deinit(&self->command);
     free(self->hits);
     free(self->runs);
+    for (uint32_t i = 0; self->traces != NULL && i < self->inputs; i++)
+        free(self->traces[i].items);
+    free(self->traces);
     free(self->tracer);
     free(self);
 }
@@ -69,6 +82,25 @@ static struct error *find_program(const struct upsets *self, const char *name, c
         return error_no_memory();
     TRY(elf_find_program(full != NULL ? full : name, &found));
     *ret_path = TAKE(found.path);
+    return NULL;
+}
+
+#define STEPS       10000000u
+#define STEPS_MOST  1000000000u // four bytes each
+#define POINTS_MOST 10000000u
+
+static struct error *take_number(const struct parameters *given, const char *name, uint64_t most,
+                                 uint64_t *number)
+{
+    const char *text = parameters_value(given, name, NULL);
+    char *end;
+    if (text == NULL)
+        return NULL;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || value == 0 || value > most)
+        return error_new("'%s' is a number from 1 to %llu, not '%s'", name,
+                         (unsigned long long)most, text);
+    *number = value;
     return NULL;
 }
 
@@ -91,8 +123,14 @@ static struct error *fill(struct upsets *self)
         self->inputs = 1;
     self->hits = calloc((self->program.image->blocks.count + 1) * self->inputs, sizeof *self->hits);
     self->runs = calloc(self->inputs, sizeof *self->runs);
-    if (self->hits == NULL || self->runs == NULL)
+    self->traces = calloc(self->inputs, sizeof *self->traces);
+    if (self->hits == NULL || self->runs == NULL || self->traces == NULL)
         return error_no_memory();
+    self->steps = STEPS;
+    TRY(take_number(given, "points", POINTS_MOST, &self->drawn.points));
+    TRY(take_number(given, "steps", STEPS_MOST, &self->steps));
+    if (self->drawn.points != 0 && (self->memory || self->change != STATE_FLIP))
+        return error_new("'points' are flips of bits in registers");
     TRY(program_tracer(&self->tracer));
     TRY(scenario_new(&self->no_rules));
     return journal_reader_new(&self->reader);
@@ -165,6 +203,24 @@ static struct error *note_blocks(struct upsets *self)
     return state_file_write(&self->file, &self->program, NULL, blocks, count);
 }
 
+// Control may come into the program's code at the start of any function but those that only the
+// program itself calls.
+static struct error *note_steps(struct upsets *self)
+{
+    const struct flow_image *image = self->program.image;
+    _cleanup_free_ struct wire_state_block *entries =
+        calloc(image->functions.count + 1, sizeof *entries);
+    size_t count = 0;
+    if (entries == NULL)
+        return error_no_memory();
+    for (uint32_t i = 0; i < image->functions.count; i++)
+        if (image->functions.items[i].block_count != 0 &&
+            upsets_uses_block(self, image->functions.items[i].first_block))
+            entries[count++].address = image->functions.items[i].start;
+    qsort(entries, count, sizeof *entries, by_address);
+    return state_file_write_trace(&self->file, &self->program, entries, count, self->steps);
+}
+
 // A program that cannot load the runtime runs without it. Only its crash has no stack then.
 static void prepare_runtime(struct upsets *self, struct shot *shot)
 {
@@ -192,7 +248,9 @@ static struct error *prepare(void *data, struct shot *shot)
     self->is_reference = shot->spec == NULL;
     self->input = shot->input < self->inputs ? shot->input : 0;
     state_fault_deinit(&self->fault);
-    TRY(self->is_reference ? note_blocks(self) : parse_spec(self, shot->spec));
+    TRY(self->is_reference && self->surveying ? note_steps(self)
+        : self->is_reference                  ? note_blocks(self)
+                                              : parse_spec(self, shot->spec));
     words_clear(&self->command);
     TRY(words_add(&self->command, self->tracer, strlen(self->tracer)));
     TRY(words_add(&self->command, self->file.path, strlen(self->file.path)));
@@ -241,6 +299,55 @@ static struct error *take_blocks(struct upsets *self)
     }
     return NULL;
 }
+
+static struct error *take_steps(struct upsets *self)
+{
+    const struct wire_state_result *result = &self->file.map->result;
+    struct upset_trace *trace = &self->traces[self->input];
+    if (result->trace == WIRE_STATE_TRACE_FULL)
+        return error_new("input %u executes more than %" PRIu64
+                         " instructions of the program; give "
+                         "smaller inputs, or more 'steps'",
+                         self->input + 1, self->steps);
+    if (result->trace == WIRE_STATE_TRACE_TASKS)
+        return error_new("several threads or processes execute the program: 'points' need one");
+    uint64_t count = result->traced < self->steps ? result->traced : self->steps;
+    free(trace->items);
+    trace->count = 0;
+    trace->items = malloc((count + 1) * sizeof *trace->items);
+    if (trace->items == NULL)
+        return error_no_memory();
+    trace->count = count;
+    memcpy(trace->items, state_file_trace(&self->file), count * sizeof *trace->items);
+    state_file_close(&self->file); // it is large
+    return NULL;
+}
+
+static bool survey(void *data)
+{
+    struct upsets *self = data;
+    self->surveying = self->drawn.points != 0;
+    return self->surveying;
+}
+
+static struct error *save(void *data, struct store *store, int64_t campaign)
+{
+    const struct upsets *self = data;
+    const struct upset_draw *drawn = &self->drawn;
+    struct store_upsets row = {.campaign = campaign,
+                               .points = drawn->points,
+                               .instructions = drawn->instructions,
+                               .bits = drawn->bits,
+                               .unread = drawn->unread,
+                               .classes = drawn->classes,
+                               .all_classes = drawn->all_classes,
+                               .read = drawn->read};
+    struct store_upsets before;
+    TRY(store_find_upsets(store, campaign, &before));
+    return drawn->instructions != 0 && before.points == 0 ? store_add_upsets(store, &row) : NULL;
+}
+
+static const struct injector_learning learning = {.save = save};
 
 // "rax flip in FUNCTION": faults of different bits and instructions are alike.
 static struct error *name_fault(const struct upsets *self, const char *function, char **ret_name)
@@ -314,10 +421,15 @@ static struct error *observe(void *data, const char *root, struct observation *o
                                                        self->no_rules, &view, observation)
                           : journal_reader_begin(self->reader, root));
     if (self->is_reference)
-        return take_blocks(self);
+        return self->surveying ? take_steps(self) : take_blocks(self);
     const struct wire_state_result result = state_file_result(&self->file, &self->program);
-    if (result.injected != 0 && result.activation == WIRE_STATE_ACTIVATED)
+    // Of a class that a library's call ends, nothing says whether the library reads the register.
+    bool drawn = self->drawn.points != 0 && result.activation == WIRE_STATE_UNKNOWN;
+    if (result.injected != 0 && (result.activation == WIRE_STATE_ACTIVATED || drawn))
         TRY(add_injection(self, &result, observation));
+    if (result.crash_signal != 0 && result.crashed_ns > result.activated_ns &&
+        result.activated_ns != 0)
+        observation->crash_delay = clock_seconds(result.crashed_ns - result.activated_ns);
     return add_crash(self, &result, observation);
 }
 
@@ -406,11 +518,13 @@ const struct injector injector_register = {
     .moved = moved,
     .begin = begin,
     .observe = observe,
+    .survey = survey,
     .candidates = upsets_candidates,
     .remarks = upsets_remarks,
     .describe = describe,
     .reproduce = reproduce,
     .reproduces_inside = true,
+    .learning = &learning,
 };
 
 const struct injector injector_memory = {
@@ -424,9 +538,11 @@ const struct injector injector_memory = {
     .moved = moved,
     .begin = begin,
     .observe = observe,
+    .survey = survey,
     .candidates = upsets_candidates,
     .remarks = upsets_remarks,
     .describe = describe,
     .reproduce = reproduce,
     .reproduces_inside = true,
+    .learning = &learning,
 };

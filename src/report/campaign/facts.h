@@ -175,6 +175,8 @@ const char *campaign_aside_name(const struct campaign_finding *finding);
 // Whether machines are told of it as a note only: it may not be possible, or does not count.
 bool campaign_is_note(const struct campaign_finding *finding);
 
+// Whether a grouping says something of this campaign.
+bool campaign_grouping_fits(const struct campaign_facts *facts, const char *by);
 // Groups trials by one of report_groupings.
 _must_check_ struct error *campaign_grouping_load(const struct campaign_facts *facts,
                                                   const char *by,

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Groups trials: does one fault type, function or file fail more often than the rest?
 #include "report/campaign/facts.h"
+#include "report/campaign/upsets.h"
 
 #include "base/cleanup.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const char *const report_groupings[] = {"type",      "function", "module", "file",
-                                        "component", "program",  NULL};
+const char *const report_groupings[] = {"type",      "function",    "module",  "file",
+                                        "component", "instruction", "program", NULL};
+
+bool campaign_grouping_fits(const struct campaign_facts *facts, const char *by)
+{
+    return strcmp(by, "instruction") != 0 || upsets_are_of(facts);
+}
 
 static struct error *add_group(void *data, const struct store_count *row)
 {

@@ -164,7 +164,8 @@ struct error *html_groups(struct html_page *page, const struct campaign_trials *
                "p&nbsp;&lt;&nbsp;0.01, *** p&nbsp;&lt;&nbsp;0.001, not corrected for the number "
                "of groups.</p>\n");
     for (size_t i = 0; report_groupings[i] != NULL; i++) {
-        if (only != NULL && strcmp(only, report_groupings[i]) != 0)
+        if ((only != NULL && strcmp(only, report_groupings[i]) != 0) ||
+            !campaign_grouping_fits(page->facts, report_groupings[i]))
             continue;
         _cleanup_(campaign_grouping_deinit) struct campaign_grouping grouping = {0};
         TRY(campaign_grouping_load(page->facts, report_groupings[i], &grouping));

@@ -6,6 +6,7 @@
 
 #include "report/campaign/behaviour.h"
 #include "report/campaign/coverage.h"
+#include "report/campaign/upsets.h"
 
 #include "base/cleanup.h"
 #include "report/json.h"
@@ -188,7 +189,8 @@ static struct error *put_groupings(const struct campaign_facts *facts, struct re
 {
     const char *only = facts->options->group_by;
     for (size_t i = 0; report_groupings[i] != NULL; i++) {
-        if (only != NULL && strcmp(only, report_groupings[i]) != 0)
+        if ((only != NULL && strcmp(only, report_groupings[i]) != 0) ||
+            !campaign_grouping_fits(facts, report_groupings[i]))
             continue;
         _cleanup_(campaign_grouping_deinit) struct campaign_grouping grouping = {0};
         TRY(campaign_grouping_load(facts, report_groupings[i], &grouping));
@@ -272,6 +274,7 @@ static struct error *put_page(struct campaign_facts *facts, const struct report_
         TRY(campaign_json_end(&builder, line, sink));
     }
     TRY(coverage_put_json(facts, sink));
+    TRY(upsets_put_json(facts, sink));
     TRY(behaviour_put_json(facts, sink));
     TRY(campaign_json_trials(facts, sink));
     return report_sink_flush(sink, 1);

@@ -155,6 +155,13 @@ static struct error *add_limits_of_full_run(struct campaign_facts *facts)
     uint64_t missed =
         facts->counts.verdicts[VERDICT_NOT_ACTIVATED] + facts->counts.verdicts[VERDICT_INVALID];
     bool untested = has_untested(facts);
+    struct store_upsets drawn;
+    TRY(store_find_upsets(facts->store, facts->campaign.id, &drawn));
+    if (drawn.points != 0)
+        return add_limit(facts,
+                         "Candidates are classes of the upsets that were drawn: the shares of "
+                         "verdicts are those of classes, and the shares of upsets stand under "
+                         "'Upsets'.");
     if (missed == 0 && !untested)
         return add_limit(
             facts, "Exhaustive: every candidate was tried, so that for this workload the shares "

@@ -5,6 +5,7 @@
 #include "report/campaign/behaviour.h"
 #include "report/campaign/coverage.h"
 #include "report/campaign/terminal.h"
+#include "report/campaign/upsets.h"
 #include "store/severity.h"
 
 #include <math.h>
@@ -436,6 +437,7 @@ static struct error *put_page(struct page *page, const struct report_subject *su
     TRY(put_verdicts(page));
     TRY(put_findings(page));
     TRY(put_groups(page));
+    TRY(upsets_put_text(&page->terminal, &page->facts));
     TRY(behaviour_put_text(&page->terminal, &page->facts));
     TRY(coverage_put_text(&page->terminal, &page->facts, page->options->all));
     return put_limits(page);
