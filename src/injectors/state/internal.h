@@ -62,6 +62,11 @@ uint32_t upsets_find_input(const struct upsets *self, uint32_t block, uint32_t f
 // Whether candidates are made from a block.
 bool upsets_uses_block(const struct upsets *self, uint32_t block);
 _must_check_ struct error *upsets_candidates(void *data, candidate_add *add, void *add_data);
+// Whether a command's first word is the program that faults are in.
+bool upsets_runs_program(const struct upsets *self, const char *name);
+// As of struct injector_debugger.
+_must_check_ struct error *upsets_debug(void *data, const struct shot *shot, const char *input,
+                                        bool batch, char ***ret_arguments, char ***ret_environment);
 // Adds a flip of the bits that are set in the fault, at an instruction.
 _must_check_ struct error *upsets_add(struct upsets *self, struct state_fault *fault, uint64_t stop,
                                       double weight, candidate_add *add, void *add_data);

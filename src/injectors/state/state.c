@@ -347,6 +347,7 @@ static struct error *save(void *data, struct store *store, int64_t campaign)
     return drawn->instructions != 0 && before.points == 0 ? store_add_upsets(store, &row) : NULL;
 }
 
+static const struct injector_debugger debugger = {.words = upsets_debug};
 static const struct injector_learning learning = {.save = save};
 
 // "rax flip in FUNCTION": faults of different bits and instructions are alike.
@@ -464,7 +465,7 @@ static struct error *describe(void *data, const char *fault, const struct inject
                : NULL;
 }
 
-static bool runs_program(const struct upsets *self, const char *name)
+bool upsets_runs_program(const struct upsets *self, const char *name)
 {
     _cleanup_free_ char *path = NULL;
     _cleanup_error_ struct error *error = find_program(self, name, &path);
@@ -489,7 +490,7 @@ static struct error *reproduce(void *data, const char *spec, uint64_t seed, uint
         TRY(inputs_get(setup.inputs, setup.command, fault.input - 1, &command, &setup.input));
         setup.command = &command;
         fault.input = 0;
-        if (!runs_program(self, command.items[0]))
+        if (!upsets_runs_program(self, command.items[0]))
             return NULL;
     }
     TRY(state_fault_format(&fault, &alone));
@@ -524,6 +525,7 @@ const struct injector injector_register = {
     .describe = describe,
     .reproduce = reproduce,
     .reproduces_inside = true,
+    .debugger = &debugger,
     .learning = &learning,
 };
 
@@ -544,5 +546,6 @@ const struct injector injector_memory = {
     .describe = describe,
     .reproduce = reproduce,
     .reproduces_inside = true,
+    .debugger = &debugger,
     .learning = &learning,
 };
