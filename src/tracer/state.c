@@ -233,6 +233,30 @@ static void set_counter(const struct tracer_task *task, uint64_t address)
     ptrace(PTRACE_SETREGS, task->tid, NULL, &registers);
 }
 
+// A string instruction with a repeat prefix: a single step is one element of it.
+static bool repeats(const struct state_trial *trial, const struct tracer_task *task, uint64_t stop)
+{
+    static const unsigned char prefixes[] = {0x66, 0x67, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65};
+    unsigned char code[8] = {0};
+    size_t size = tracer_read(task, stop, code, sizeof code), at = 0;
+    bool repeated = false;
+    code[0] = trial->stop_byte;
+    for (; at < size && (code[at] == 0xf2 || code[at] == 0xf3 ||
+                         memchr(prefixes, code[at], sizeof prefixes) != NULL);
+         at++)
+        repeated |= code[at] == 0xf2 || code[at] == 0xf3;
+    at += at < size && code[at] >> 4 == 4; // REX
+    return repeated && at < size &&
+           ((code[at] >= 0xa4 && code[at] <= 0xaf && code[at] != 0xa8 && code[at] != 0xa9) ||
+            (code[at] >= 0x6c && code[at] <= 0x6f));
+}
+
+static bool is_at(const struct tracer_task *task, uint64_t place)
+{
+    struct user_regs_struct registers;
+    return tracer_get_registers(task, &registers) && registers.rip == place;
+}
+
 // The instruction under the breakpoint, while all other threads stand still.
 static void step_over(const struct state_trial *trial, struct tracer_task *task, uint64_t stop,
                       int *ret_signal)
@@ -240,7 +264,9 @@ static void step_over(const struct state_trial *trial, struct tracer_task *task,
     const unsigned char breakpoint = STATE_BREAKPOINT;
     tracer_hold(task);
     if (state_write(task, stop, &trial->stop_byte, 1)) {
-        state_step(task, ret_signal);
+        bool repeated = repeats(trial, task, stop);
+        while (state_step(task, ret_signal) && repeated && *ret_signal == 0 && is_at(task, stop))
+            ;
         state_write(task, stop, &breakpoint, 1);
     }
     tracer_release(task);

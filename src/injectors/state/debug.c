@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Makes gdb's command line for a fault: gdb itself stops at the execution of the stop address that is
-// meant, shows what is there, changes it, and shows it again.
+// Makes gdb's command line for a fault: gdb itself stops at the execution of the stop address that
+// is meant, shows what is there, changes it, and shows it again.
 #include "injectors/state/internal.h"
 
 #include "base/cleanup.h"
@@ -113,7 +113,8 @@ static struct error *add_change(const struct upsets *self, struct list *list)
                  "set var %s = ((unsigned long)%s & 0x%" PRIx64 ") ^ 0x%" PRIx64, part, part, keep,
                  change);
         TRY(add_command(list, command));
-        snprintf(command, sizeof command, "printf \", with it: 0x%%lx\\n\", (unsigned long)%s", part);
+        snprintf(command, sizeof command, "printf \", with it: 0x%%lx\\n\", (unsigned long)%s",
+                 part);
         TRY(add_command(list, command));
     }
     return NULL;
