@@ -17,7 +17,7 @@
 #   expect_reason TEXT         a part of the reason of one of them
 #   eventually COMMAND…        waits until it is true, as long as the test may take
 #   needs THING [COMMAND…]     skips the test if the machine refuses it: overlay, mounts,
-#                              user-namespaces, other-users, gdb, gdb-attached; tests/probes.sh tries it
+#                              user-namespaces, other-users, gdb, gdb-attached, qemu; tests/probes.sh tries it
 #   skip WHY, fail WHY
 #
 # Lines `# timeout: SECONDS`, `# slow`, `# unsanitized`, `# runtime only` at the top of a test are for

@@ -61,3 +61,7 @@ no_gdb_attached() {
     gdb -nx -batch -p $! -ex 'info program' 2>&1 | grep -q 'It stopped\|stopped at' || echo "gdb cannot attach"
     kill $!
 }
+# QEMU for guests.
+no_qemu() {
+    command -v qemu-system-x86_64 >/dev/null || echo "qemu-system-x86_64 is not installed"
+}

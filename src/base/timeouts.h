@@ -87,6 +87,14 @@
 #define SERVER_ROUND_TICK_NS    (2 * NS_PER_MS)   // looks whether a round is over
 #define SERVER_MARGIN_WAIT_NS   (30 * NS_PER_S)   // beside all that a driver allows: it hangs
 
+// Guests
+#define GUEST_LINK_PAUSE_NS  (2 * NS_PER_MS)   // between tries to reach QEMU's sockets
+#define GUEST_START_WAIT_NS  (60 * NS_PER_S)   // for QEMU itself; the machine may be busy
+#define GUEST_ANSWER_WAIT_NS (30 * NS_PER_S)   // for QEMU's answer to a command
+#define GUEST_PROBE_WAIT_NS  (10 * NS_PER_S)   // for a guest of a few instructions
+#define GUEST_RETRY_PAUSE_NS (100 * NS_PER_MS) // between pretests, while a guest boots
+#define GUEST_DEATH_WAIT_NS  (1 * NS_PER_S)    // after a panic: the rest of its report
+
 // A campaign
 #define REFERENCE_WAIT_NS      (60 * NS_PER_S)   // at least: a workload must end by itself
 #define PREVIEW_WAIT_NS        (300 * NS_PER_S)  // likewise, for reference runs of --dry-run

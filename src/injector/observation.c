@@ -37,6 +37,7 @@ void observation_deinit(struct observation *observation)
     free(observation->crash_key);
     free(observation->system_libraries);
     code_places_deinit(&observation->crash_frames);
+    free(observation->system_reason);
     free(observation->note);
     *observation = (struct observation){0};
 }

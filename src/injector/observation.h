@@ -59,6 +59,17 @@ struct observed_call {
              // many
     ARRAY(struct inner_call) calls;
 };
+// A whole system as the target.
+enum observed_system {
+    SYSTEM_NONE,
+    SYSTEM_STABLE,
+    SYSTEM_NOT_RUN,        // says nothing about it
+    SYSTEM_PRETEST_FAILED, // or was never reached
+    // The pretest passed, and then:
+    SYSTEM_CRASHED,
+    SYSTEM_HANGS,
+    SYSTEM_BROKEN, // it answers, and the posttest failed
+};
 struct observation {
     uint64_t activations;
     ARRAY(struct injection) injections; // the first ones, at most a hundred
@@ -80,6 +91,8 @@ struct observation {
     // The process ended itself, by abort() or an instruction for that, and not in a handler of a
     // fault that it had made
     bool crash_by_itself;
+    enum observed_system system;
+    char *system_reason;     // what was wrong with it, in one line; or NULL
     char *note;              // what the user should know, or NULL
     enum wire_damage damage; // if there is any, nothing else here is known
 };

@@ -169,6 +169,13 @@ static struct error *put_step_failure(struct verdict_draft *draft, const char *s
     return quote_put_last_line(&draft->reason, "; it says: ", said->data, said->size);
 }
 
+static struct error *put_system(struct verdict_draft *draft, const char *what)
+{
+    const char *reason = draft->run->observation.system_reason;
+    TRY(buffer_printf(&draft->reason, "%s", what));
+    return reason != NULL ? quote_put(&draft->reason, reason, strlen(reason), 1000) : NULL;
+}
+
 static struct error *ask_valid(struct verdict_draft *draft)
 {
     const struct outcome_run *run = draft->run;
@@ -178,6 +185,10 @@ static struct error *ask_valid(struct verdict_draft *draft)
     if (run->observation.damage != WIRE_DAMAGE_NONE)
         return buffer_printf(&draft->reason, "region damaged by the target: %s",
                              wire_damage_text(run->observation.damage).meaning);
+    if (run->observation.system == SYSTEM_NOT_RUN)
+        return put_system(draft, "the guest could not be run: ");
+    if (run->observation.system == SYSTEM_PRETEST_FAILED)
+        return put_system(draft, "the guest's pretest did not pass: ");
     if (run->setup_failed)
         return put_step_failure(draft, "setup", &run->setup);
     if (outcome_failed(&run->pretest))
@@ -202,6 +213,31 @@ static struct error *ask_activated(struct verdict_draft *draft)
         return NULL;
     TRY(buffer_printf(&draft->reason, "; "));
     return quote_put(&draft->reason, note, strlen(note), 400);
+}
+
+// A whole system has oracles of its own: its console and its posttest.
+static struct error *ask_system(struct verdict_draft *draft)
+{
+    static const struct {
+        enum verdict verdict;
+        const char *what;
+    } ends[] = {
+        [SYSTEM_CRASHED] = {VERDICT_CRASH, "system crash"},
+        [SYSTEM_HANGS] = {VERDICT_HANG, "system hang"},
+        [SYSTEM_BROKEN] = {VERDICT_UNSTABLE, "posttest"},
+    };
+    const struct observation *observation = &draft->run->observation;
+    struct frame_text frame;
+    if (observation->system < SYSTEM_CRASHED)
+        return NULL;
+    draft->verdict = ends[observation->system].verdict;
+    TRY(put_system(draft, ""));
+    if (observation->crash_key != NULL && frame_text_at(observation->crash_key, 0, &frame)) {
+        TRY(buffer_printf(&draft->cause, "in "));
+        TRY(quote_put(&draft->cause, frame.whole.text, frame.whole.size, 300));
+        return NULL;
+    }
+    return verdict_draft_put_cause_site(draft, ends[observation->system].what);
 }
 
 // When another oracle decided, drop the file diff: it is not what the finding is about.
@@ -443,6 +479,7 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
     static struct error *(*const questions[])(struct verdict_draft *) = {
         ask_valid,
         ask_activated,
+        ask_system,
         verdict_draft_ask_late_crash,
         verdict_draft_ask_hang,
         compare,

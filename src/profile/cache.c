@@ -4,6 +4,7 @@
 // damage, and every index is checked.
 #include "profile/cache.h"
 
+#include "base/cache-directory.h"
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "base/file.h"
@@ -50,25 +51,10 @@ static struct error *put_salt(const char *kernel, struct buffer *salt)
     return buffer_printf(salt, "kernel %s\n", kernel);
 }
 
-static struct error *find_directory(char **ret_directory)
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    *ret_directory = NULL;
-    int size = 0;
-    if (cache != NULL && *cache == '/')
-        size = asprintf(ret_directory, "%s/ordeal", cache);
-    else if (home != NULL && *home == '/')
-        size = asprintf(ret_directory, "%s/.cache/ordeal", home);
-    if (size >= 0)
-        return NULL;
-    *ret_directory = NULL;
-    return error_no_memory();
-}
-
 struct error *profile_cache_open(const char *kernel, struct profile_cache *ret_cache)
 {
     struct profile_cache cache = {0};
-    struct error *error = find_directory(&cache.directory);
+    struct error *error = cache_directory_find(&cache.directory);
     if (error == NULL)
         error = put_salt(kernel, &cache.salt);
     if (error != NULL) {
@@ -241,26 +227,11 @@ struct error *profile_cache_load(const struct profile_cache *cache, const struct
 
 // ---- writing ----
 
-static struct error *make_directories(const char *directory)
-{
-    _cleanup_free_ char *parent = strdup(directory);
-    if (parent == NULL)
-        return error_no_memory();
-    char *slash = strrchr(parent, '/');
-    if (slash != NULL && slash != parent) {
-        *slash = '\0';
-        mkdir(parent, 0700);
-    }
-    if (mkdir(directory, 0700) != 0 && errno != EEXIST)
-        return error_from_errno(errno, "cannot make %s", directory);
-    return NULL;
-}
-
 struct error *profile_cache_path(const char *name, const char *ending, char **ret_path)
 {
     _cleanup_free_ char *directory = NULL;
     *ret_path = NULL;
-    TRY(find_directory(&directory));
+    TRY(cache_directory_find(&directory));
     if (directory != NULL && asprintf(ret_path, "%s/%s.%s", directory, name, ending) < 0) {
         *ret_path = NULL;
         return error_no_memory();
@@ -271,8 +242,8 @@ struct error *profile_cache_path(const char *name, const char *ending, char **re
 struct error *profile_cache_make_directory(void)
 {
     _cleanup_free_ char *directory = NULL;
-    TRY(find_directory(&directory));
-    return directory != NULL ? make_directories(directory) : NULL;
+    TRY(cache_directory_find(&directory));
+    return directory != NULL ? cache_directory_make(directory) : NULL;
 }
 
 struct error *profile_cache_store(const struct profile_cache *cache, const struct buffer *key,
@@ -305,7 +276,7 @@ struct error *profile_cache_store(const struct profile_cache *cache, const struc
     TRY(buffer_append(&file, profile->texts.data, profile->texts.size));
     header.checksum = hash_bytes(file.data + sizeof header, file.size - sizeof header);
     memcpy(file.data, &header, sizeof header);
-    TRY(make_directories(cache->directory));
+    TRY(cache_directory_make(cache->directory));
     TRY(file_of(cache, key, &name));
     return file_replace(name, &file);
 }

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ordeal guest: runs a whole system in QEMU once, with a software fault in its kernel or without,
+// and says whether it stayed stable.
+#include "cli/registry.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "guest/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#define STATUS_CRASHED 1
+#define STATUS_INVALID 3
+
+struct settings {
+    const char *inject, *accelerator, *output, *executed;
+    bool json, quiet;
+};
+
+#define FIELD(name) offsetof(struct settings, name)
+static const struct option options[] = {
+    {"inject", 'i', OPTION_TEXT, "FAULT",
+     "enable this fault of the kernel: its number, or TYPE@PLACE, as 'ordeal faults' lists them",
+     FIELD(inject)},
+    {"accelerator", 0, OPTION_TEXT, "NAME",
+     "kvm, tcg (emulation), or auto: kvm where it really boots a guest", FIELD(accelerator)},
+    {"executed", 0, OPTION_FILE, "FILE",
+     "write the numbers of the kernel's faults in code that this run executes to this file",
+     FIELD(executed)},
+    {"output", 'o', OPTION_FILE, "FILE", "also write the report to this file, as JSON",
+     FIELD(output)},
+    {"json", 0, OPTION_FLAG, NULL, "print the report as JSON", FIELD(json)},
+    {"quiet", 'q', OPTION_FLAG, NULL, "print no report", FIELD(quiet)},
+};
+
+// ---- What is run ----
+
+struct prepared {
+    struct ir_program program;
+    char *kernel, *trace; // temporary files, or NULL
+    uint64_t places[GUEST_MOST_PLACES];
+    size_t place_count, candidate;
+};
+
+static void prepared_deinit(struct prepared *prepared)
+{
+    if (prepared->kernel != NULL)
+        unlink(prepared->kernel);
+    if (prepared->trace != NULL)
+        unlink(prepared->trace);
+    free(prepared->kernel);
+    free(prepared->trace);
+    ir_program_deinit(&prepared->program);
+}
+
+static struct error *make_file(char **ret_path)
+{
+    const char *place = getenv("TMPDIR");
+    char *path = NULL;
+    if (asprintf(&path, "%s/ordeal-kernel-XXXXXX",
+                 place != NULL && *place == '/' ? place : "/tmp") < 0)
+        return error_no_memory();
+    int file = mkostemp(path, O_CLOEXEC);
+    if (file < 0) {
+        struct error *error = error_from_errno(errno, "cannot make %s", path);
+        free(path);
+        return error;
+    }
+    close(file);
+    *ret_path = path;
+    return NULL;
+}
+
+static struct error *prepare(const struct settings *settings, const struct guest_system *system,
+                             struct prepared *prepared)
+{
+    if (settings->inject == NULL && settings->executed == NULL)
+        return NULL;
+    if (settings->inject != NULL && settings->executed != NULL)
+        return error_new("--executed is about a run without a fault");
+    TRY(ir_program_open(system->kernel, &prepared->program));
+    TRY(make_file(&prepared->kernel));
+    if (settings->executed != NULL) {
+        TRY(make_file(&prepared->trace));
+        return guest_kernel_write_twins(&prepared->program.image, prepared->kernel);
+    }
+    TRY(image_find(&prepared->program.image, settings->inject, &prepared->candidate));
+    return guest_kernel_write_faulty(&prepared->program.image, prepared->candidate,
+                                     prepared->kernel, prepared->places, &prepared->place_count);
+}
+
+static struct error *choose(const char *name, enum guest_accelerator *ret_accelerator)
+{
+    static const char *const names[] = {"auto", "kvm", "tcg"};
+    *ret_accelerator = GUEST_AUTO;
+    if (name == NULL)
+        return NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *ret_accelerator = (enum guest_accelerator)i;
+            return NULL;
+        }
+    return error_new("--accelerator takes kvm, tcg or auto, not '%s'", name);
+}
+
+static struct error *write_executed(const char *path, struct prepared *prepared)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    _cleanup_(output_close) struct output output;
+    TRY(guest_kernel_take_trace(&prepared->program, prepared->trace));
+    for (size_t i = 0; i < prepared->program.image.candidates.count; i++)
+        if (prepared->program.executed[i])
+            TRY(buffer_printf(&text, "%zu\n", i + 1));
+    TRY(output_open(path, STDOUT_FILENO, &output));
+    return output_put(&output, &text);
+}
+
+// ---- What is said ----
+
+static struct error *put_phases(const struct guest_report *report, struct buffer *text)
+{
+    for (int i = 0; i <= (int)report->phase; i++)
+        TRY(buffer_printf(text, "%s%s %.2f s", i != 0 ? ", " : "", guest_phase_names[i],
+                          clock_seconds(report->phase_ns[i])));
+    return buffer_printf(text, " (%s)\n", report->accelerator);
+}
+
+static struct error *put_end(const struct guest_system *system, const struct guest_report *report,
+                             struct buffer *text)
+{
+    const char *phase = guest_phase_names[report->phase];
+    const char *reason = report->reason != NULL ? report->reason : "no reason is known";
+    switch (report->end) {
+    case GUEST_STABLE:
+        return buffer_printf(text, "%s: stable; the workload ended with exit status %d\n",
+                             system->name, report->status);
+    case GUEST_NOT_RUN:
+        return buffer_printf(text, "%s: could not be run: %s\n", system->name, reason);
+    case GUEST_PRETEST_FAILED:
+        return buffer_printf(text, "%s: not valid, %s during %s: %s\n", system->name,
+                             report->crash == GUEST_BROKEN ? "the test failed" : "it crashed",
+                             phase, reason);
+    default:
+        return buffer_printf(text, "%s: crashed during %s (%s): %s\n", system->name, phase,
+                             guest_crash_names[report->crash], reason);
+    }
+}
+
+static struct error *put_fault(const struct prepared *prepared, const struct guest_report *report,
+                               struct buffer *text)
+{
+    const struct image_candidate *candidate =
+        &prepared->program.image.candidates.items[prepared->candidate];
+    TRY(buffer_printf(text, "  fault    %s at %s:%u in %s\n", candidate->type, candidate->file,
+                      candidate->line,
+                      prepared->program.image.functions.items[candidate->function].name));
+    if (report->activations == 0)
+        return buffer_printf(text, "  activated  never\n");
+    return buffer_printf(
+        text, "  activated  %s%llu times, first during %s, %.2f s after the start\n",
+        report->more ? "at least " : "", (unsigned long long)report->activations,
+        guest_phase_names[report->activated_in], clock_seconds(report->activated_ns));
+}
+
+static struct error *put_lines(const char *title, const char *lines, struct buffer *text)
+{
+    if (lines == NULL || *lines == '\0')
+        return NULL;
+    TRY(buffer_printf(text, "  %s\n", title));
+    for (size_t size; *lines != '\0'; lines += size + (lines[size] != '\0')) {
+        size = strcspn(lines, "\n");
+        TRY(buffer_printf(text, "    %.*s\n", (int)size, lines));
+    }
+    return NULL;
+}
+
+static struct error *put_report(const struct guest_system *system, const struct prepared *prepared,
+                                const struct guest_report *report, struct buffer *text)
+{
+    TRY(put_end(system, report, text));
+    TRY(buffer_printf(text, "  phases   "));
+    TRY(put_phases(report, text));
+    if (prepared->place_count != 0)
+        TRY(put_fault(prepared, report, text));
+    if (report->end == GUEST_STABLE)
+        return NULL;
+    TRY(put_lines("the kernel's own report", report->stack, text));
+    return put_lines("last lines of the console", report->console, text);
+}
+
+static int status_of(const struct guest_report *report)
+{
+    static const int statuses[] = {[GUEST_NOT_RUN] = EXIT_CANNOT_RUN,
+                                   [GUEST_PRETEST_FAILED] = STATUS_INVALID,
+                                   [GUEST_CRASHED] = STATUS_CRASHED};
+    return report->end == GUEST_STABLE ? report->status : statuses[report->end];
+}
+
+static struct error *conclude(const struct settings *settings, const struct guest_system *system,
+                              const struct prepared *prepared, const struct guest_report *report)
+{
+    _cleanup_(buffer_deinit) struct buffer json = {0}, text = {0};
+    TRY(guest_report_write(report, &json));
+    if (settings->output != NULL) {
+        _cleanup_(output_close) struct output output;
+        TRY(output_open(settings->output, STDOUT_FILENO, &output));
+        TRY(output_put(&output, &json));
+    }
+    if (settings->quiet)
+        return NULL;
+    TRY(put_report(system, prepared, report, &text));
+    return file_write(STDERR_FILENO, "standard error", settings->json ? &json : &text);
+}
+
+static struct error *run(const void *data, char **operands, int *ret_status)
+{
+    const struct settings *settings = data;
+    _cleanup_(guest_system_deinit) struct guest_system system = {0};
+    _cleanup_(prepared_deinit) struct prepared prepared = {0};
+    _cleanup_(guest_report_deinit) struct guest_report report = {0};
+    enum guest_accelerator accelerator;
+    TRY(choose(settings->accelerator, &accelerator));
+    TRY(guest_system_read(operands[0], &system));
+    TRY(prepare(settings, &system, &prepared));
+    const struct guest_run_options wanted = {
+        .accelerator = accelerator,
+        .kernel = prepared.kernel,
+        .workload = operands[1] != NULL ? operands + 1 : NULL,
+        .trace = prepared.trace,
+        .places = prepared.places,
+        .place_count = prepared.place_count,
+    };
+    TRY(guest_run(&system, &wanted, &report));
+    if (settings->executed != NULL)
+        TRY(write_executed(settings->executed, &prepared));
+    *ret_status = status_of(&report);
+    return conclude(settings, &system, &prepared, &report);
+}
+
+const struct command cmd_guest = {
+    .name = "guest",
+    .summary = "Run a whole system in QEMU, with a fault in its kernel, and test whether it lives.",
+    .operands = "SYSTEM [WORKLOAD [ARGUMENT]...]",
+    .details =
+        "SYSTEM is a folder with a file system.yaml, which says how to boot the system and how to\n"
+        "talk to it. The run has five phases: boot, pretest, workload, posttest, shutdown. Exit\n"
+        "status: the workload's if the system is stable, 1 if it crashed, 3 if the pretest "
+        "failed,\n"
+        "2 if it could not be run.\n"
+        "\n"
+        "  ordeal guest systems/linux\n"
+        "  ordeal guest -i flip-branch@fs/open.c:1022 systems/linux\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .settings_size = sizeof(struct settings),
+    .least = 1,
+    .most = UINT32_MAX,
+    .passes_options = true,
+    .without_mathematics = true,
+    .run = run,
+};

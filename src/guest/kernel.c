@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Enables faults in a kernel's file, and reads from QEMU's log which of them could be reached.
+#include "guest/kernel.h"
+
+#include "base/cleanup.h"
+#include "guest/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct error *find_places(const struct image *image, size_t candidate,
+                                 uint64_t ret_places[GUEST_MOST_PLACES], size_t *ret_count)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < image->markers.count; i++) {
+        const struct image_marker *marker = &image->markers.items[i];
+        for (size_t j = 0; j < marker->targets; j++) {
+            const struct image_target *target = &image->targets.items[marker->first_target + j];
+            if (image_target_candidate(image, marker, target) != candidate)
+                continue;
+            if (count == GUEST_MOST_PLACES)
+                return error_new("fault %zu has more than %d copies: too many to watch",
+                                 candidate + 1, GUEST_MOST_PLACES);
+            ret_places[count++] = target->address;
+        }
+    }
+    if (count == 0)
+        return error_new("fault %zu has no code of its own that could be watched", candidate + 1);
+    *ret_count = count;
+    return NULL;
+}
+
+struct error *guest_kernel_write_faulty(struct image *image, size_t candidate, const char *path,
+                                        uint64_t ret_places[GUEST_MOST_PLACES], size_t *ret_count)
+{
+    _cleanup_(image_patches_deinit) struct image_patches patches = {0};
+    _cleanup_free_ bool *enabled = calloc(image->candidates.count + 1, sizeof *enabled);
+    if (enabled == NULL)
+        return error_no_memory();
+    enabled[candidate] = true;
+    TRY(find_places(image, candidate, ret_places, ret_count));
+    TRY(image_enable(image, enabled, &patches));
+    struct error *error = image_write(image, path);
+    image_undo(image, &patches);
+    return error;
+}
+
+struct error *guest_kernel_write_twins(struct image *image, const char *path)
+{
+    _cleanup_(ir_blocks_deinit) struct ir_blocks blocks = {0};
+    TRY(ir_blocks_of_all(image, &blocks));
+    for (size_t i = 0; i < blocks.items.count; i++) {
+        const struct ir_block *block = &blocks.items.items[i];
+        unsigned char *code = image_code(image, block->wire.address, WIRE_BLOCK_BYTES);
+        if (code != NULL && (block->wire.flags & WIRE_BLOCK_PUT) != 0)
+            memcpy(code, block->wire.put, WIRE_BLOCK_BYTES);
+    }
+    struct error *error = image_write(image, path);
+    for (size_t i = 0; i < image->entries.count; i++) {
+        const struct image_entry *entry = &image->entries.items[i];
+        unsigned char *code = image_code(image, entry->address, sizeof entry->idle);
+        if (code != NULL)
+            memcpy(code, entry->idle, sizeof entry->idle);
+    }
+    return error;
+}
+
+struct trace_marks {
+    struct ir_program *program;
+    struct ir_blocks blocks; // by address
+};
+
+static void mark(void *data, uint64_t address)
+{
+    struct trace_marks *marks = data;
+    size_t low = 0, high = marks->blocks.items.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (marks->blocks.items.items[middle].wire.address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (;
+         low < marks->blocks.items.count && marks->blocks.items.items[low].wire.address == address;
+         low++)
+        if (marks->blocks.items.items[low].marker != SIZE_MAX)
+            ir_program_mark_executed(marks->program, &marks->blocks.items.items[low]);
+}
+
+struct error *guest_kernel_take_trace(struct ir_program *program, const char *trace)
+{
+    struct trace_marks marks = {.program = program};
+    struct error *error = ir_blocks_of_all(&program->image, &marks.blocks);
+    if (error == NULL)
+        error = guest_trace_read(trace, mark, &marks);
+    ir_blocks_deinit(&marks.blocks);
+    return error;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One run of a system: boot, pretest, workload, posttest (the pretest again), shutdown, each but
+// the first a script on this side. The pretest tells whether the run is valid, the posttest
+// whether the system is still stable.
+#ifndef ORDEAL_GUEST_RUN_H
+#define ORDEAL_GUEST_RUN_H
+
+#include "guest/machine.h"
+#include "guest/report.h"
+
+#include <stddef.h>
+
+#define GUEST_MOST_PLACES 64
+
+struct guest_run_options {
+    enum guest_accelerator accelerator;
+    const char *kernel;    // instead of the system's, or NULL
+    char *const *workload; // instead of the system's, ends with NULL; or NULL
+    const char *trace;     // as in guest_machine_options
+    // Where the fault begins: it is activated when the processor gets to one of these addresses.
+    const uint64_t *places;
+    size_t place_count; // at most GUEST_MOST_PLACES
+};
+
+// Runs the system once. What the guest does is never an error, but part of the report. SIGINT and
+// SIGTERM end the run with an error.
+_must_check_ struct error *guest_run(const struct guest_system *system,
+                                     const struct guest_run_options *options,
+                                     struct guest_report *ret_report);
+
+#endif
