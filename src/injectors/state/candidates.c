@@ -393,6 +393,13 @@ struct error *upsets_remarks(void *data, remark_add *add, void *add_data)
     if (drawn->points == 0)
         return NULL;
     text.size = 0;
+    if (self->each_point) {
+        TRY(buffer_printf(&text,
+                          "%" PRIu64 " upsets were drawn over %" PRIu64 " instructions and %" PRIu64
+                          " bits; each is tried",
+                          drawn->points, drawn->instructions, drawn->bits));
+        return add(add_data, &(struct store_remark){.kind = REMARK_NOTE, .text = text.data});
+    }
     TRY(buffer_printf(&text,
                       "%" PRIu64 " upsets were drawn over %" PRIu64 " instructions and %" PRIu64
                       " bits: %" PRIu64 " are overwritten before they are read, or never read; the "

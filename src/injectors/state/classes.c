@@ -283,6 +283,17 @@ static struct error *close_classes_away(struct analysis *analysis, const struct 
     return NULL;
 }
 
+// Without classes: every point that is due, at the instruction that is about to be executed.
+static struct error *add_points(struct analysis *analysis, uint64_t moment, uint32_t insn)
+{
+    for (unsigned lane = 0; lane < LANES; lane++)
+        for (; analysis->left[lane] != 0 && analysis->lanes[lane]->moment == moment;
+             analysis->lanes[lane]++, analysis->left[lane]--)
+            TRY(add_class(analysis, lane, lane < BYTES ? analysis->lanes[lane]->bit % 8 : 0, 1,
+                          insn));
+    return NULL;
+}
+
 static struct error *walk(struct analysis *analysis, uint64_t moment)
 {
     struct trace_step step;
@@ -292,6 +303,10 @@ static struct error *walk(struct analysis *analysis, uint64_t moment)
         analysis->last[lane] = moment;
     for (analysis->at = 0; next_step(analysis, &step); moment++) {
         analysis->executions[step.insn]++;
+        if (analysis->self->each_point) {
+            TRY(add_points(analysis, moment, step.insn));
+            continue;
+        }
         const struct insn_events *events = events_of(analysis, step.insn);
         for (unsigned i = 0; i < events->count; i++)
             if (events->items[i].reads || !step.away)

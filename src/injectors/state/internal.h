@@ -36,6 +36,7 @@ struct upsets {
     bool random_inputs; // pair: random, faults belong to no input
     uint32_t input;     // of this shot
     struct upset_draw drawn;
+    bool each_point;            // each: point, no classes
     uint64_t steps;             // the longest trace
     struct upset_trace *traces; // by input
     bool surveying;             // the next reference runs are traced

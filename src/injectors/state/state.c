@@ -43,6 +43,8 @@ static const struct injector_parameter parameters[] = {
      "general "
      "registers and flags, and try each class of equal ones once (register only)",
      false, false},
+    {"each", "class|point", "what of the points is tried: each class once, or every point (class)",
+     false, false},
     {"steps", "N",
      "the longest run that is traced for that, in instructions of the program (10000000)", false,
      false},
@@ -126,6 +128,7 @@ static struct error *fill(struct upsets *self)
     self->traces = calloc(self->inputs, sizeof *self->traces);
     if (self->hits == NULL || self->runs == NULL || self->traces == NULL)
         return error_no_memory();
+    self->each_point = strcmp(parameters_value(given, "each", "class"), "point") == 0;
     self->steps = STEPS;
     TRY(take_number(given, "points", POINTS_MOST, &self->drawn.points));
     TRY(take_number(given, "steps", STEPS_MOST, &self->steps));

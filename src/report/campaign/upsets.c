@@ -140,8 +140,10 @@ static struct error *put_drawn(struct terminal *terminal, const struct summary *
                       (unsigned long long)drawn->points, (unsigned long long)drawn->instructions,
                       (unsigned long long)drawn->bits, (unsigned long long)drawn->unread,
                       all > 0 ? 100 * (1 - drawn->read / all) : 0));
-    PUT(terminal, "  ");
-    TRY(terminal_wrap(terminal, text.data, 2));
+    if (drawn->all_classes != 0) { // otherwise every point was tried
+        PUT(terminal, "  ");
+        TRY(terminal_wrap(terminal, text.data, 2));
+    }
     if (!summary->complete) {
         PUT(terminal, "  Not all classes have been tried: there is no estimate yet\n");
         return NULL;
@@ -151,6 +153,8 @@ static struct error *put_drawn(struct terminal *terminal, const struct summary *
         PUT(terminal, "  %-38s%9llu\n", "not counted: trials that say nothing",
             (unsigned long long)summary->silent);
     text.size = 0;
+    if (drawn->all_classes == 0)
+        return NULL;
     TRY(buffer_printf(
         &text,
         "%llu trials of %llu classes stand for %llu plain ones; all %llu classes of the "
