@@ -44,6 +44,49 @@ static void expect_bits(const struct isa_reads *reads, enum isa_read_kind kind, 
     assert_int_equal(read->bits, bits);
 }
 
+static void expect_change(const struct isa_reads *reads, unsigned number, unsigned first,
+                          unsigned bits, bool always)
+{
+    for (size_t i = 0; i < reads->change_count; i++) {
+        const struct isa_change *change = &reads->changes[i];
+        if (change->number != number)
+            continue;
+        assert_int_equal(change->first_bit, first);
+        assert_int_equal(change->bits, bits);
+        assert_int_equal(change->always, always);
+        return;
+    }
+    fail_msg("register %u is not changed", number);
+}
+
+static void changes(void **state)
+{
+    struct isa_reads reads = READS(0x89, 0xc8); // mov eax, ecx: the upper half is cleared
+    assert_int_equal(reads.change_count, 1);
+    expect_change(&reads, RAX, 0, 64, true);
+    reads = READS(0xb4, 0x05); // mov ah, 5
+    expect_change(&reads, RAX, 8, 8, true);
+    reads = READS(0x66, 0xb8, 0x05, 0x00); // mov ax, 5
+    expect_change(&reads, RAX, 0, 16, true);
+    reads = READS(0x0f, 0x44, 0xc1); // cmove eax, ecx
+    expect_change(&reads, RAX, 0, 64, false);
+    reads = READS(0x48, 0x39, 0xd8); // cmp rax, rbx
+    assert_int_equal(reads.change_count, 0);
+    assert_false(reads.flags_may_stay);
+    reads = READS(0xd3, 0xe0); // shl eax, cl
+    assert_true(reads.flags_may_stay);
+    reads = READS(0xc1, 0xe0, 0x03); // shl eax, 3
+    assert_false(reads.flags_may_stay);
+    reads = READS(0xf3, 0xaa); // rep stosb
+    assert_true(reads.repeats && reads.flags_may_stay);
+    expect_change(&reads, RCX, 0, 64, true);
+    reads = READS(0x59); // pop rcx
+    expect_change(&reads, RCX, 0, 64, true);
+    expect_change(&reads, RSP, 0, 64, true);
+    reads = READS(0x90); // nop
+    assert_int_equal(reads.change_count, 0);
+}
+
 static void registers(void **state)
 {
     struct isa_reads reads = READS(0x48, 0x39, 0xd8); // cmp rax, rbx
@@ -146,10 +189,8 @@ static void copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(registers),
-        cmocka_unit_test(flags),
-        cmocka_unit_test(memory),
-        cmocka_unit_test(copies),
+        cmocka_unit_test(changes), cmocka_unit_test(registers), cmocka_unit_test(flags),
+        cmocka_unit_test(memory),  cmocka_unit_test(copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,8 @@ static const char *const texts[] = {
     "memory program+0x4010:8 flip 0 at std::sort+0x2",
     "register rdx flip 3 at libc.so.6:write",
     "register rdx flip 3 at main when thread(2)",
+    "register rdx flip 3 at main when input(12)",
+    "memory total flip 3 at main when count == 3 and thread(2) and input(1)",
     "register rdx flip 3 at main permanent when count == 7 and thread(4294967295)",
     "register rdx flip 3 at libc.so.6+0x1234 permanent",
     "register rdx flip 3 at ./plug:std::sort+0x2",
