@@ -3,7 +3,7 @@
 BUILD  ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test fuzz bench install uninstall clean help
+.PHONY: all demo test fuzz bench install uninstall deb clean help
 
 all:
 	@scripts/deps build
@@ -32,8 +32,12 @@ install:
 uninstall:
 	@scripts/install uninstall $(BUILD) $(PREFIX)
 
+deb:
+	@scripts/deps build deb
+	@scripts/deb $(BUILD)-deb $(BUILD)-deb/packages
+
 clean:
-	rm -rf build build-clang build-sanitize build-release build-fuzz
+	rm -rf build build-clang build-sanitize build-release build-fuzz build-deb
 
 help:
 	@echo 'make          build Ordeal in build/'
@@ -42,5 +46,6 @@ help:
 	@echo 'make fuzz     fuzz every reader for a minute'
 	@echo 'make bench    measure speed, as ratios against native'
 	@echo 'make install  install below PREFIX (/usr/local); make uninstall removes it'
+	@echo 'make deb      make the Debian packages ordeal and ordeal-dev in build-deb/packages'
 	@echo 'make clean    remove the build directories'
 	@echo 'Missing Debian packages are installed first (scripts/packages).'
