@@ -2,8 +2,10 @@
 # Usage: check-page.py PLAIN NASTY LARGE COMPARISON
 # The HTML reports in a headless Chromium: content with and without scripts, filters, order, widths,
 # colours, keyboard; and that nothing of a hostile text comes to life.
+import base64
 import os
 import re
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -94,6 +96,41 @@ def check_copy(browser):
     same(said in ("Copied", "Selected"), True, "copy button")
 
 
+def check_links(browser):
+    browser.open(plain)
+    link = "document.querySelectorAll('.finding .id')[1]"
+    address = browser.ask(link + ".href")
+    browser.open(address)
+    same(browser.ask("document.querySelector('.finding:target').dataset.verdict"), "hang",
+         "finding of a link")
+
+
+def check_phone(browser):
+    browser.shape(390)
+    browser.open(plain)
+    narrow = browser.ask("[...document.querySelectorAll('#trial-list > tr:not([hidden]) > .wide')]"
+                         ".filter(e => e.offsetWidth < 250).length")
+    same(narrow, 0, "narrow cells of trials on a phone")
+    browser.shape(1280)
+
+
+def words_by_page(path):
+    text = subprocess.run(["pdftotext", path, "-"], check=True, capture_output=True).stdout.decode()
+    return [len(page.split()) for page in text.split("\f")[:-1]]
+
+
+def check_paper(browser):
+    for address in (plain, nasty, large, comparison):
+        browser.open(address)
+        answer = browser.call("Page.printToPDF")
+        with open("page.pdf", "wb") as file:
+            file.write(base64.b64decode(answer["data"]))
+        words = words_by_page("page.pdf")
+        # The last page may have little on it.
+        assert words[-1] > 0 and all(number >= 40 for number in words[:-1]), \
+            f"words by page of {address} on paper: {words}"
+
+
 def check_colours(browser):
     shades = []
     for dark in (False, True):
@@ -134,7 +171,7 @@ def check_large(browser):
 
 with Browser() as browser:
     for check in (check_widths, check_without_scripts, check_filters, check_tables, check_copy,
-                  check_colours, check_keyboard, check_nasty, check_large):
+                  check_links, check_phone, check_paper, check_colours, check_keyboard, check_nasty, check_large):
         check(browser)
     same(browser.complaints, [], "what the browser complained about")
     same({address.split("#")[0] for address in browser.loaded},

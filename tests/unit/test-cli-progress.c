@@ -72,6 +72,26 @@ static void test_widths(void **state)
         }
 }
 
+static void wraps_to(const char *line, const char *expected)
+{
+    struct buffer one = {0}, text = {0};
+    assert_null(buffer_append(&one, line, strlen(line)));
+    assert_null(progress_wrap(&one, 20, &text));
+    assert_string_equal(text.data, expected);
+    buffer_deinit(&text);
+    buffer_deinit(&one);
+}
+
+static void test_wrap(void **state)
+{
+    wraps_to("F1 crash: short", "F1 crash: short");
+    wraps_to("F1 crash: exactly 20", "F1 crash: exactly 20");
+    wraps_to("F1 crash: SIGSEGV in copy after read fails",
+             "F1 crash: SIGSEGV in\n    copy after read\n    fails");
+    wraps_to("F1 /a/path/that/is/wider/than/the/terminal x",
+             "F1\n    /a/path/that/is/wider/than/the/terminal\n    x");
+}
+
 // They are counted together: none may come while another is handled.
 static void test_signals(void **state)
 {
@@ -92,10 +112,8 @@ static void test_signals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),
-        cmocka_unit_test(test_bar),
-        cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_line), cmocka_unit_test(test_bar),     cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_wrap), cmocka_unit_test(test_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

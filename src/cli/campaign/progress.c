@@ -206,6 +206,25 @@ static void wipe(struct progress *progress)
     progress->next_ns = 0;
 }
 
+struct error *progress_wrap(const struct buffer *line, unsigned width, struct buffer *text)
+{
+    static const char indent[] = "\n    ";
+    size_t column = 0;
+    for (size_t at = 0; at < line->size;) {
+        size_t blank = strspn(line->data + at, " "), word = strcspn(line->data + at + blank, " ");
+        if (column > 0 && column + blank + word > width) {
+            TRY(buffer_append(text, indent, strlen(indent)));
+            column = strlen(indent) - 1;
+            at += blank;
+            blank = 0;
+        }
+        TRY(buffer_append(text, line->data + at, blank + word));
+        column += blank + word;
+        at += blank + word;
+    }
+    return NULL;
+}
+
 static void say(struct progress *progress, const char *before, const char *sentence)
 {
     wipe(progress);
@@ -216,10 +235,16 @@ static void say(struct progress *progress, const char *before, const char *sente
         error = secrets_put(&masked, sentence, strlen(sentence));
     if (error == NULL)
         error = text_put(&progress->text, masked.data, masked.size, 0);
+    _cleanup_(buffer_deinit) struct buffer wrapped = {0};
+    struct buffer *lines = &progress->text;
+    if (error == NULL && progress->terminal) {
+        error = progress_wrap(&progress->text, terminal_width(), &wrapped);
+        lines = &wrapped;
+    }
     if (error == NULL)
-        error = buffer_append(&progress->text, "\n", 1);
+        error = buffer_append(lines, "\n", 1);
     if (error == NULL)
-        write_text(&progress->text);
+        write_text(lines);
     error_free(error);
 }
 

@@ -27,6 +27,10 @@ struct campaign_control *progress_control(struct progress *progress);
 // One line for a terminal, at most `width` columns: bar, counts of verdicts, time left.
 _must_check_ struct error *progress_bar(const struct campaign_progress *now, unsigned width,
                                         bool colour, struct buffer *text);
+// Appends a line, broken between words so that no line is wider than `width`; all but the first are
+// indented. A word that is wider is not broken.
+_must_check_ struct error *progress_wrap(const struct buffer *line, unsigned width,
+                                         struct buffer *text);
 // One line for a log.
 _must_check_ struct error *progress_line(const struct campaign_progress *now, struct buffer *text);
 

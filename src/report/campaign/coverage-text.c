@@ -91,14 +91,13 @@ struct error *coverage_put_text(struct terminal *terminal, const struct campaign
 
 static struct error *html_count(struct html_page *page, const struct coverage_count *count)
 {
-    HTML(page, "<td class=\"number\">");
+    HTML(page, "<td class=\"n\">");
     TRY(html_number(page, count->blocks));
-    HTML(page, "</td><td class=\"number\">");
+    HTML(page, "</td><td class=\"n\">");
     TRY(html_number(page, count->before));
-    HTML(page, " (%.1f %%)</td><td class=\"number\">",
-         coverage_percent(count->before, count->blocks));
+    HTML(page, " (%.1f %%)</td><td class=\"n\">", coverage_percent(count->before, count->blocks));
     TRY(html_number(page, count->added));
-    HTML(page, " (%.1f %%)</td><td class=\"number\">%.1f %%</td></tr>\n",
+    HTML(page, " (%.1f %%)</td><td class=\"n\">%.1f %%</td></tr>\n",
          coverage_percent(count->added, count->blocks),
          coverage_percent(count->before + count->added, count->blocks));
     return NULL;
@@ -108,9 +107,9 @@ static struct error *html_head(struct html_page *page, const char *label, const 
 {
     TRY(html_table_open(page, label, "coverage"));
     HTML(page,
-         "<thead><tr><th scope=\"col\">%s</th><th scope=\"col\">Blocks</th><th scope=\"col\">"
-         "Without faults</th><th scope=\"col\">In addition with faults</th><th scope=\"col\">"
-         "Together</th></tr></thead><tbody>\n",
+         "<thead><tr><th scope=\"col\">%s</th><th scope=\"col\" class=\"n\">Blocks</th>"
+         "<th scope=\"col\" class=\"n\">Without faults</th><th scope=\"col\" class=\"n\">More "
+         "with faults</th><th scope=\"col\" class=\"n\">Together</th></tr></thead><tbody>\n",
          first);
     return NULL;
 }
@@ -152,7 +151,7 @@ static struct error *html_functions(struct html_page *page,
 
 static struct error *html_missed(struct html_page *page, const struct campaign_coverage *coverage)
 {
-    HTML(page, "<details><summary>Never reached: %zu blocks</summary><ul>\n",
+    HTML(page, "<details><summary>Never reached: %zu blocks</summary><ul class=\"missed\">\n",
          coverage->missed.count);
     for (size_t i = 0; i < coverage->missed.count; i++) {
         const struct coverage_missed *missed = &coverage->missed.items[i];

@@ -129,7 +129,10 @@ static struct error *put_finding(struct html_page *page, size_t number,
          "data-order=\"%zu\" data-trials=\"%llu\">\n<h3>",
          verdict, (long long)finding->id, verdict, number, (unsigned long long)finding->trials);
     TRY(html_badge(page, finding->verdict));
-    HTML(page, " <span class=\"id\">F%lld</span> <span class=\"title\">", (long long)finding->id);
+    HTML(page,
+         " <a class=\"id\" href=\"#finding-%lld\" title=\"Link to this finding\">F%lld</a> "
+         "<span class=\"title\">",
+         (long long)finding->id, (long long)finding->id);
     TRY(html_text_start(page, finding->title, 500));
     HTML(page, "</span> <span class=\"times\">");
     TRY(html_number(page, finding->trials));
