@@ -12,15 +12,20 @@
 struct error *help_overview(struct buffer *text)
 {
     TRY(buffer_printf(text, "Usage: ordeal COMMAND [OPTION]... [ARGUMENT]...\n\n"
-                            "Makes library calls of a program fail, at exactly the moment you "
-                            "describe.\n\nCommands:\n"));
-    for (size_t i = 0; commands[i] != NULL; i++)
-        TRY(buffer_printf(text, "  %-12s %s\n", commands[i]->name, commands[i]->summary));
-    return buffer_printf(
-        text, "\n  --version    print the version\n  --help       print this\n\n"
-              "Example:\n"
-              "  ordeal run --inject 'read=-1/EIO when count == 1' -- wc -l /etc/passwd\n\n"
-              "'ordeal help COMMAND' says more about one.\n");
+                            "Finds the error handling that a program lacks: makes its calls fail,"
+                            "\none at a time, and says what breaks.\n\nCommands:\n"));
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        TRY(buffer_printf(text, "  %-12s ", commands[i]->name));
+        TRY(help_wrap(text, commands[i]->summary, 15, 15));
+    }
+    TRY(buffer_printf(text,
+                      "\n  -V, --version    print the version\n  -h, --help       print this\n\n"
+                      "Example:\n"
+                      "  ordeal run --inject 'read=-1/EIO when count == 1' -- wc -l /etc/passwd\n\n"
+                      "'ordeal help COMMAND' says more about one.\n"));
+    return *ORDEAL_REPORT_BUGS != '\0'
+               ? buffer_printf(text, "Report bugs to " ORDEAL_REPORT_BUGS "\n")
+               : NULL;
 }
 
 struct error *help_wrap(struct buffer *text, const char *words, size_t indent, size_t column)

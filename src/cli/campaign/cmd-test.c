@@ -87,8 +87,10 @@ const struct command cmd_test = {
     .operands = "-- COMMAND [ARGUMENT]...",
     .details =
         "The command runs a few times as it is, and every call of a library function is noted.\n"
-        "Then, call by call, what can really fail is made to fail, where the code does not look\n"
-        "at the result first, each time in a fresh sandbox. Needs no source and no scenario.\n"
+        "Then each call that can really fail is made to fail, one in each run. Calls whose result\n"
+        "the code does not check come first. Every run has a fresh sandbox. Neither the source "
+        "nor\n"
+        "a scenario is needed.\n"
         "\n"
         "The exit status is 0 if nothing was found, 1 if something was, 2 if the test could not\n"
         "run to its end, 3 if there was nothing to test.\n"

@@ -23,6 +23,7 @@ static const struct {
     {"level", "source ir binary", false},
     {"per", "type function module file component", false},
     {"proof", "certain caused all", false},
+    {"scope", "mine all", false},
     {"sandbox", "auto overlay copy none", false},
 };
 

@@ -323,7 +323,7 @@ static struct error *start(const struct settings *settings, char **operands, int
 {
     char **command = take_command(operands);
     if (command == NULL)
-        return error_new("what shall be run? 'ordeal faults run FAULT... -- COMMAND...'");
+        return error_new("nothing to run: 'ordeal faults run FAULT... -- COMMAND...'");
     if (operands[0] == NULL)
         return error_new("which fault? 'ordeal faults run FAULT... -- COMMAND...'; 'ordeal faults "
                          "%s' lists those there are",

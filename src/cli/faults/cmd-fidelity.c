@@ -185,7 +185,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     _cleanup_(work_deinit) struct fidelity_work work = {0};
     _cleanup_(buffer_deinit) struct buffer text = {0};
     if (operands[0] == NULL && settings->counts.entries.count == 0)
-        return error_new("what shall be looked at? 'ordeal fidelity -- COMMAND' runs a command, "
+        return error_new("nothing to look at: 'ordeal fidelity -- COMMAND' runs a command, "
                          "'ordeal fidelity --counts DIR' shows what was counted before");
     if (operands[0] == NULL && (settings->keep != NULL || settings->runs.given))
         return error_new("--keep and --runs are about a command, and there is none");
@@ -212,7 +212,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
 
 const struct command cmd_fidelity = {
     .name = "fidelity",
-    .summary = "Show how well a workload's activated faults reflect all that there are.",
+    .summary = "Show how well the faults that a workload activates stand for all faults.",
     .operands = "[-- COMMAND [ARGUMENT]...]",
     .details = "Runs a command whose programs were built with 'ordeal cc --counters', and shows\n"
                "coverage in four units, how often blocks are executed, and for each fault type\n"

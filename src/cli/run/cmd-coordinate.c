@@ -212,7 +212,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
 const struct command cmd_coordinate = {
     .name = "coordinate",
     .summary =
-        "Answer remote(NAME) for runs on many nodes, with all of them in view, until stopped.",
+        "Decide about faults of runs on many nodes: answers remote(NAME) until it is stopped.",
     .operands = "",
     .details = "  ordeal coordinate --listen 0.0.0.0:7777 --rule 'disk when count in 10..12' \\\n"
                "      --rule 'net when turn and node_count > 3'\n"

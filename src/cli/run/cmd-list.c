@@ -191,9 +191,7 @@ static const char *const words[] = {"triggers", "injectors", "functions", "campa
 
 const struct command cmd_list = {
     .name = "list",
-    .summary =
-        "List the triggers for conditions, the injectors for campaigns, the functions that a "
-        "program and its libraries import, or the campaigns of a store.",
+    .summary = "List triggers, injectors, functions that can be intercepted, or campaigns.",
     .operands = "triggers | injectors | functions PROGRAM | campaigns [FILE.db]",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -44,7 +44,7 @@ static const struct injector_option command_line[] = {
      .test = true,
      .parameter = "faults",
      .value = AUTOMATIC,
-     .help = "make system calls fail, also of programs whose library calls can be"},
+     .help = "make system calls fail instead, also where library calls can be made to fail"},
     {0},
 };
 
