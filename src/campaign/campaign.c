@@ -363,7 +363,8 @@ static void fill_facts(const struct injector *injector, const struct definition 
     row->per = definition->selection.per;
     row->weighted = definition->selection.weights_file != NULL;
     row->listed = definition->selection.order == ORDER_LISTED;
-    row->changes_only = definition->selection.since != NULL;
+    row->changes_only =
+        definition->selection.since != NULL || definition->selection.since_revision != NULL;
     row->long_lived = definition_is_server(definition) && definition->service.long_lived;
     row->filtered = oracle->filters.count != 0 || oracle->ignored.count != 0 ||
                     !oracle->compare_stdout || oracle->compare_stderr || !oracle->compare_files;

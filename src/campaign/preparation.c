@@ -13,6 +13,7 @@
 #include "campaign/since.h"
 #include "campaign/subject.h"
 #include "store/remark.h"
+#include "campaign/since-revision.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -185,6 +186,18 @@ static struct error *store_candidates(struct preparation *preparation,
     return NULL;
 }
 
+static struct error *leave_out_unchanged(struct preparation *preparation,
+                                         const struct candidate_list *list, bool *chosen)
+{
+    const struct definition *definition = preparation->definition;
+    _cleanup_free_ char *sentence = NULL;
+    if (definition->selection.since_revision == NULL)
+        return NULL;
+    TRY(since_revision_choose(definition->directory, definition->selection.since_revision,
+                              list->items.items, list->items.count, chosen, &sentence));
+    return warn(preparation, sentence);
+}
+
 static struct error *choose_candidates(struct preparation *preparation)
 {
     _cleanup_(candidate_list_deinit) struct candidate_list list = {0};
@@ -198,6 +211,7 @@ static struct error *choose_candidates(struct preparation *preparation)
     _cleanup_free_ bool *chosen = NULL;
     TRY(selection_choose(&preparation->definition->selection, preparation->definition->seed,
                          list.items.items, list.items.count, &chosen));
+    TRY(leave_out_unchanged(preparation, &list, chosen));
     _cleanup_(since_deinit) struct since since = {0};
     TRY(carry_over(preparation, &list, chosen, &since));
     _cleanup_free_ int64_t *rows = calloc(list.items.count + 1, sizeof *rows);

@@ -68,6 +68,7 @@ void definition_deinit(struct definition *definition)
         definition->selection.per,
         definition->selection.weights_file,
         definition->selection.since,
+        definition->selection.since_revision,
         definition->engine,
         definition->service.ready,
         definition->service.stop,

@@ -26,6 +26,7 @@ struct selection {
     uint64_t repeat;            // trials per candidate, at least 1
     bool until_activated;       // no more of them once the fault was activated
     char *since;                // path of a store: leave out what it tried in unchanged code
+    char *since_revision; // of Git: leave out calls in functions that have not changed; NULL: none
     enum selection_order order; // of trials: at random, or as the injector lists candidates
 };
 

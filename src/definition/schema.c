@@ -63,6 +63,8 @@ const struct schema_field schema_fields[] = {
      "trials at random, or in the order in which the injector lists candidates"},
     {"selection.since", SCHEMA_PATH, FIELD(selection.since), NULL, 0, 0,
      "a store of an earlier campaign: calls in code that has not changed keep their verdicts"},
+    {"selection.since_rev", SCHEMA_TEXT, FIELD(selection.since_revision), NULL, 0, 0,
+     "a revision of Git: only calls in functions that have changed since then are tried"},
     {"selection.repeat", SCHEMA_COUNT, FIELD(selection.repeat), NULL, 1, MANY,
      "trials per candidate (1)"},
     {"selection.until_activated", SCHEMA_BOOL, FIELD(selection.until_activated), "false|true", 0, 0,

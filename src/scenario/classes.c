@@ -6,7 +6,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "wire/name-regex.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 // Names between blanks, sorted within a class.
@@ -105,4 +107,11 @@ bool function_class_has(const char *word, bool calls, const char *function)
         if (strcmp(name, function) == 0)
             return true;
     return false;
+}
+
+bool function_pattern_fits(const char *pattern, bool calls, const char *function)
+{
+    if (wire_is_regex(pattern))
+        return wire_regex_fits(pattern, function);
+    return fnmatch(pattern, function, 0) == 0 || function_class_has(pattern, calls, function);
 }

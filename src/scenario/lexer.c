@@ -336,6 +336,19 @@ struct error *lexer_start(struct lexer *lexer, const struct source *source, stru
     return lexer_next(lexer);
 }
 
+// The size of a regular expression that begins here, with its slashes; 0: there is none. Other
+// words with slashes, as paths of libraries, do not end with one.
+static size_t regex_size(const struct lexer *lexer)
+{
+    const char *text = lexer->source->text + lexer->at;
+    size_t left = lexer->source->size - lexer->at;
+    for (size_t i = 1; i < left && !is_blank(text[i]) && strchr("=\"':", text[i]) == NULL; i++)
+        if (text[i] == '/' && (i + 1 == left || is_blank(text[i + 1]) ||
+                               strchr("=,)", text[i + 1]) != NULL))
+            return i + 1;
+    return 0;
+}
+
 struct error *lexer_word(struct lexer *lexer, const char *stop, struct word *ret_word)
 {
     _cleanup_(quoted_deinit) struct quoted quoted = {0};
@@ -354,7 +367,12 @@ struct error *lexer_word(struct lexer *lexer, const char *stop, struct word *ret
             word.quoted = true;
             continue;
         }
-        TRY(quoted_add(&quoted, c, false));
+        bool begins = lexer->at == word.start || lexer->source->text[lexer->at - 1] == ':';
+        for (size_t i = c == '/' && begins ? regex_size(lexer) : 0; i > 1; i--) {
+            TRY(quoted_add(&quoted, peek(lexer, 0), false));
+            lexer->at++;
+        }
+        TRY(quoted_add(&quoted, peek(lexer, 0), false));
         lexer->at++;
     }
     word.end = lexer->at;

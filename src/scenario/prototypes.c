@@ -5,8 +5,8 @@
 // The last column is what the function returns when it fails with an errno. It is sorted by byte
 // value, as a test checks, so that a look-up is a binary search.
 #include "scenario/tables.h"
+#include "wire/name-regex.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -407,11 +407,11 @@ bool prototype_failure(const char *pattern, const char **ret_failure)
     const struct prototype *exact = prototype_find(pattern);
     if (exact != NULL)
         *ret_failure = exact->failure;
-    if (is_errno || strpbrk(pattern, "*?[") == NULL)
+    if (is_errno || (!wire_is_regex(pattern) && strpbrk(pattern, "*?[") == NULL))
         return true;
     for (size_t i = 0; i < prototype_count(); i++) {
         const char *failure = prototypes[i].failure;
-        if (failure == NULL || fnmatch(pattern, prototypes[i].name, 0) != 0)
+        if (failure == NULL || !function_pattern_fits(pattern, false, prototypes[i].name))
             continue;
         if (*ret_failure != NULL && !is_same_failure(*ret_failure, failure))
             return false;

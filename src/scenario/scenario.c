@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "wire/region.h"
 #include "wire/traits.h"
+#include "wire/name-regex.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ struct error *scenario_text_of(struct scenario *scenario, const struct buffer *b
 
 static bool has_glob(const char *text)
 {
-    return strpbrk(text, "*?[") != NULL;
+    return wire_is_regex(text) || strpbrk(text, "*?[") != NULL;
 }
 
 struct error *scenario_intern_pattern(struct scenario *scenario, struct text library,
@@ -163,7 +164,16 @@ struct error *scenario_split_pattern(struct scenario *scenario, const struct sou
         return unknown == error_no_memory()
                    ? TAKE(unknown)
                    : source_error(source, offset, "%s", error_message(unknown));
-    if (!brackets_close(library.chars) || !brackets_close(name.chars))
+    bool bad = false;
+    if (name.chars[0] == '/')
+        wire_regex_match(name.chars, "", &bad);
+    if (bad)
+        return source_error(source, offset,
+                            "'%s' is no regular expression that can be used here: /^(read|write)/, "
+                            "with . [] * + ? | ( ) ^ $ and at most %d characters",
+                            name.chars, WIRE_REGEX_SIZE);
+    if (!brackets_close(library.chars) ||
+        (!wire_is_regex(name.chars) && !brackets_close(name.chars)))
         return source_error(source, offset, "'%s': '[' has no ']'", text);
     *ret_library = library;
     *ret_name = name;
@@ -254,7 +264,7 @@ bool scenario_rule_covers(const struct scenario *scenario, size_t index, const c
                           const char *function)
 {
     const struct pattern *pattern = &scenario->patterns.items[scenario->rules.items[index].pattern];
-    bool name_fits = pattern->is_glob ? fnmatch(pattern->name.chars, function, 0) == 0
+    bool name_fits = pattern->is_glob ? function_pattern_fits(pattern->name.chars, false, function)
                                       : strcmp(pattern->name.chars, function) == 0;
     return name_fits &&
            (pattern->library.size == 0 || library_covers(pattern->library.chars, library_file));

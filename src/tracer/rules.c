@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "observe/filter.h"
+#include "wire/name-regex.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -26,6 +27,8 @@ static bool pattern_covers(const struct trial_state *state, const struct wire_pa
                            const char *call)
 {
     const char *name = plan_text(state, pattern->name);
+    if (wire_is_regex(name))
+        return wire_regex_fits(name, call);
     return pattern->flags & WIRE_GLOB ? fnmatch(name, call, 0) == 0 : strcmp(name, call) == 0;
 }
 

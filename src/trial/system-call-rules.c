@@ -6,14 +6,14 @@
 #include "base/cleanup.h"
 #include "base/suggestion.h"
 #include "observe/linux-calls.h"
+#include "scenario/tables.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 bool system_call_is_named(const char *glob)
 {
     for (size_t i = 0; i < linux_call_count(); i++)
-        if (fnmatch(glob, linux_call_at(i)->name, 0) == 0)
+        if (function_pattern_fits(glob, true, linux_call_at(i)->name))
             return true;
     return false;
 }

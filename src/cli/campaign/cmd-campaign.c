@@ -29,6 +29,7 @@ static const struct campaign_row rows[] = {
     {.shared = "weights"},
     {.own = {"sweep", 0, OPTION_FLAG, NULL,
              "try the first occurrence, the second, and so on until nothing fires", FIELD(sweep)}},
+    {.shared = "since-rev"},
     {.shared = "repeat"},
     {.shared = "references", .help = "fault-free runs before the first trial (5)"},
     {.shared = "expect-status"},

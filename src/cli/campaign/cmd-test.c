@@ -42,6 +42,7 @@ static const struct campaign_row rows[] = {
     {.shared = "resume", .help = "go on with the test that was interrupted or reached a limit"},
     {.shared = "fail-on"},
     {.shared = "since"},
+    {.shared = "since-rev"},
     {.shared = "proof"},
     {.own = {"suppressions", 0, OPTION_FILE_LIST, "FILE",
              "do not show the findings that the file describes; may be given again",

@@ -45,8 +45,8 @@ static struct error *count_candidate(void *data, const struct store_candidate *r
         memcpy(counts->stages[counts->count++].name, name, strlen(name) + 1);
     if (counts->stage_of.count == 0)
         counts->first = row->id;
-    counts->stages[at].count += row->carried == NULL;
-    counts->all += row->carried == NULL;
+    counts->stages[at].count += row->carried == NULL && row->selected;
+    counts->all += row->carried == NULL && row->selected;
     counts->carried += row->carried != NULL;
     enum verdict carried =
         row->carried != NULL ? verdict_named(row->carried, strlen(row->carried)) : VERDICTS;

@@ -9,7 +9,6 @@
 #include "injector/realism.h"
 #include "scenario/tables.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +34,7 @@ static enum stage stage_of(enum site_class class)
 static bool matches(const struct words *globs, const char *text)
 {
     for (size_t i = 0; globs != NULL && i < globs->count; i++)
-        if (fnmatch(globs->items[i], text, 0) == 0 ||
-            function_class_has(globs->items[i], false, text))
+        if (function_pattern_fits(globs->items[i], false, text))
             return true;
     return false;
 }

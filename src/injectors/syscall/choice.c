@@ -12,7 +12,6 @@
 #include "observe/linux-calls.h"
 #include "scenario/tables.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,8 +54,7 @@ struct error *system_calls_watch(struct scenario *scenario, bool paranoid)
 static bool names(const struct words *globs, const char *name)
 {
     for (size_t i = 0; globs != NULL && i < globs->count; i++)
-        if (fnmatch(globs->items[i], name, 0) == 0 ||
-            function_class_has(globs->items[i], true, name))
+        if (function_pattern_fits(globs->items[i], true, name))
             return true;
     return false;
 }
