@@ -10,10 +10,10 @@
 #include "campaign/ledger.h"
 #include "campaign/preparation-network.h"
 #include "campaign/selection.h"
+#include "campaign/since-revision.h"
 #include "campaign/since.h"
 #include "campaign/subject.h"
 #include "store/remark.h"
-#include "campaign/since-revision.h"
 
 #include <malloc.h>
 #include <stdlib.h>

@@ -68,9 +68,9 @@ static struct error *ask_git(const char *directory, const char *const *words, st
     while (process > 0 && waitpid(process, &status, 0) < 0 && errno == EINTR)
         ;
     if (error == NULL && (!WIFEXITED(status) || WEXITSTATUS(status) != 0))
-        error = error_new("--since-rev: 'git %s' failed in %s%s", words[0], directory,
-                          WIFEXITED(status) && WEXITSTATUS(status) == 127 ? ": is git installed?"
-                                                                          : "");
+        error =
+            error_new("--since-rev: 'git %s' failed in %s%s", words[0], directory,
+                      WIFEXITED(status) && WEXITSTATUS(status) == 127 ? ": is git installed?" : "");
     return error != NULL ? error : buffer_append(text, "", 0);
 }
 
@@ -154,12 +154,20 @@ static struct error *read_untracked(struct changes *changes, const struct buffer
 static struct error *look(const char *directory, const char *revision, struct changes *changes)
 {
     const char *const top[] = {"rev-parse", "--show-toplevel", NULL};
-    const char *const known[] = {"rev-parse", "--quiet", "--verify", "--end-of-options", revision,
-                                 NULL};
-    const char *const diff[] = {"-c",          "core.quotePath=false", "diff",
-                                "-W",          "--no-color",           "--no-ext-diff",
-                                "--no-textconv", "--no-renames",       "--src-prefix=a/",
-                                "--dst-prefix=b/", revision,           "--",
+    const char *const known[] = {"rev-parse",        "--quiet", "--verify",
+                                 "--end-of-options", revision,  NULL};
+    const char *const diff[] = {"-c",
+                                "core.quotePath=false",
+                                "diff",
+                                "-W",
+                                "--no-color",
+                                "--no-ext-diff",
+                                "--no-textconv",
+                                "--no-renames",
+                                "--src-prefix=a/",
+                                "--dst-prefix=b/",
+                                revision,
+                                "--",
                                 NULL};
     const char *const untracked[] = {"ls-files", "--others", "--exclude-standard", "-z", NULL};
     _cleanup_(buffer_deinit) struct buffer path = {0}, id = {0}, text = {0}, list = {0};

@@ -19,13 +19,13 @@ enum selection_kind { SELECT_ALL, SELECT_SAMPLE, SELECT_SWEEP };
 enum selection_order { ORDER_RANDOM, ORDER_LISTED };
 struct selection {
     enum selection_kind kind;
-    uint64_t sample;            // how many, in all or per group
-    char *per;                  // "type", "function", "module", "file", "component"; NULL: in all
-    char *weights_file;         // "FAULT-TYPE WEIGHT" lines; NULL: uniform
-    uint64_t most;              // of a sweep: the last position to try; 0: 10000
-    uint64_t repeat;            // trials per candidate, at least 1
-    bool until_activated;       // no more of them once the fault was activated
-    char *since;                // path of a store: leave out what it tried in unchanged code
+    uint64_t sample;      // how many, in all or per group
+    char *per;            // "type", "function", "module", "file", "component"; NULL: in all
+    char *weights_file;   // "FAULT-TYPE WEIGHT" lines; NULL: uniform
+    uint64_t most;        // of a sweep: the last position to try; 0: 10000
+    uint64_t repeat;      // trials per candidate, at least 1
+    bool until_activated; // no more of them once the fault was activated
+    char *since;          // path of a store: leave out what it tried in unchanged code
     char *since_revision; // of Git: leave out calls in functions that have not changed; NULL: none
     enum selection_order order; // of trials: at random, or as the injector lists candidates
 };

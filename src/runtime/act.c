@@ -233,13 +233,40 @@ bool call_is_inside(const struct call *call)
     return thread->observed != 0;
 }
 
+// The call keeps its result; only what the rule does comes after it.
+static enum decision finish_after(struct call_frame *frame, const struct function *function,
+                                  const struct wire_rule *rule, uint64_t result, uint64_t high)
+{
+    if ((rule->actions & WIRE_OUT) != 0)
+        store_outputs(frame, rule, function->name);
+    if ((rule->actions & WIRE_ERRNO) != 0 && __errno_location != NULL)
+        *__errno_location() = rule->error;
+    if ((rule->actions & WIRE_DELAY) != 0)
+        delay(rule->delay_ns);
+    frame->arguments[0] = result;
+    frame->arguments[1] = high;
+    return DECIDE_AS_IS;
+}
+
+static bool is_after(const struct function *function, const struct wire_rule *rule)
+{
+    return (rule->actions & WIRE_AFTER) != 0 &&
+           (function->traits == NULL || (function->traits->flags & WIRE_TRAIT_NOT_CALLABLE) == 0);
+}
+
 enum decision runtime_performed(struct call_frame *frame, uint64_t result, uint64_t high)
 {
     uint32_t number = (uint32_t)(frame->slot >> FRAME_RULE_SHIFT);
     const struct wire_rule *rule = &runtime.rules[number];
     if ((rule->actions & WIRE_OBSERVE) != 0)
         return end_observing(frame, number, result, high);
-    return finish(frame, runtime_slots[frame->slot & FRAME_SLOT_MASK].function, rule);
+    const struct function *function = runtime_slots[frame->slot & FRAME_SLOT_MASK].function;
+    if ((rule->actions & WIRE_RETURN) == 0)
+        return finish_after(frame, function, rule, result, high);
+    enum decision decision = finish(frame, function, rule);
+    if ((rule->actions & (WIRE_AFTER | WIRE_DELAY)) == (WIRE_AFTER | WIRE_DELAY))
+        delay(rule->delay_ns);
+    return decision;
 }
 
 enum decision act(const struct call *call, uint32_t number)
@@ -252,7 +279,10 @@ enum decision act(const struct call *call, uint32_t number)
         function_publish(call->function);
     journal_injection(call, number, effective_actions(call, rule), shortened);
     ordeal_injection(call->function->name, call->occurrence, number);
-    if ((rule->actions & WIRE_DELAY) != 0)
+    bool performed = is_performed(call->function, rule) ||
+                     ((rule->actions & WIRE_RETURN) == 0 && is_after(call->function, rule));
+    // What is not called has no end that something could come after.
+    if ((rule->actions & WIRE_DELAY) != 0 && !(performed && is_after(call->function, rule)))
         delay(rule->delay_ns);
     if ((rule->actions & WIRE_SIGNAL) != 0)
         SYSTEM_3(__NR_tgkill, system_pid(), system_tid(), rule->signal);
@@ -260,7 +290,7 @@ enum decision act(const struct call *call, uint32_t number)
         frame->arguments[rule->short_argument] = shortened;
     if ((rule->actions & WIRE_OBSERVE) != 0)
         begin_observing(call);
-    else if (!is_performed(call->function, rule))
+    else if (!performed)
         return finish(frame, call->function, rule);
     if ((rule->actions & WIRE_ERRNO) != 0 && call->function->traits != NULL &&
         (call->function->traits->flags & WIRE_TRAIT_DROPS_BUFFER) != 0)

@@ -13,8 +13,8 @@
 #include "runtime/runtime.h"
 #include "runtime/streams.h"
 #include "runtime/system.h"
-#include "wire/names.h"
 #include "wire/name-regex.h"
+#include "wire/names.h"
 
 #define BUCKETS 256
 static struct function *function_buckets[BUCKETS]; // by name
@@ -67,8 +67,8 @@ static void patterns_named(const char *name, each_pattern *each, void *context)
     for (uint32_t i = 0; i < plan->globs.count; i++) {
         const char *glob = plan_string(pattern_at(globs[i])->name);
         bool all = glob[0] == '*' && glob[1] == '\0';
-        bool fits = all || (wire_is_regex(glob) ? wire_regex_fits(glob, name)
-                                                : text_glob(glob, name));
+        bool fits =
+            all || (wire_is_regex(glob) ? wire_regex_fits(glob, name) : text_glob(glob, name));
         if (fits && !each(globs[i], context))
             return;
     }

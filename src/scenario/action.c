@@ -328,6 +328,14 @@ static struct error *parse_errno_action(struct parser *parser, struct actions *a
     return action_parse_errno(parser, actions);
 }
 
+// after: the delay and the output parameters come when the function has returned
+static struct error *parse_after(struct parser *parser, struct actions *actions)
+{
+    TRY(twice(parser, WIRE_AFTER, actions, "'after'"));
+    actions->after_start = parser->lexer.token.start;
+    return lexer_next(&parser->lexer);
+}
+
 // performed, skipped: whether the function is called although the rule fires
 static struct error *parse_performed(struct parser *parser, struct actions *actions)
 {
@@ -359,6 +367,8 @@ struct error *action_parse(struct parser *parser, struct actions *actions)
         return parse_out(parser, actions);
     if (lexer_is_name(lexer, "performed") || lexer_is_name(lexer, "skipped"))
         return parse_performed(parser, actions);
+    if (lexer_is_name(lexer, "after"))
+        return parse_after(parser, actions);
     if (lexer_is_name(lexer, "watch")) {
         actions->watch = true;
         return lexer_next(lexer);
@@ -432,6 +442,23 @@ static struct error *check_fate(const struct actions *actions, const struct sour
     return NULL;
 }
 
+static struct error *check_after(const struct actions *actions, const struct source *source,
+                                 const struct pattern *pattern)
+{
+    if (!(actions->set & WIRE_AFTER))
+        return NULL;
+    if (!(actions->set & (WIRE_DELAY | WIRE_OUT)))
+        return source_error(source, actions->after_start,
+                            "'after' says when a delay or an output parameter comes; the rule has "
+                            "neither");
+    if (!is_callable(pattern))
+        return source_error(source, actions->after_start,
+                            "%s returns twice or never, or looks at its caller: nothing can come "
+                            "'after' it",
+                            pattern->name.chars);
+    return NULL;
+}
+
 // A result that is not in the registers of an integer or a floating point number.
 static struct error *check_parts(const struct actions *actions, const struct source *source,
                                  const struct pattern *pattern)
@@ -469,6 +496,7 @@ struct error *action_check(struct actions *actions, const struct source *source,
     TRY(check_observed(actions, source, offset, pattern));
     TRY(check_errno_value(actions, source, pattern));
     TRY(check_fate(actions, source, pattern));
+    TRY(check_after(actions, source, pattern));
     TRY(check_parts(actions, source, pattern));
     if (!(actions->set & WIRE_SHORT))
         return NULL;
@@ -561,7 +589,6 @@ struct error *action_print(const struct actions *actions, struct buffer *buffer)
         comma = ", ";
     }
     if (actions->set & (WIRE_PERFORMED | WIRE_SKIPPED))
-        return buffer_printf(buffer, ", %s",
-                             actions->set & WIRE_PERFORMED ? "performed" : "skipped");
-    return NULL;
+        TRY(buffer_printf(buffer, ", %s", actions->set & WIRE_PERFORMED ? "performed" : "skipped"));
+    return actions->set & WIRE_AFTER ? buffer_printf(buffer, ", after") : NULL;
 }

@@ -20,7 +20,7 @@ struct actions {
     unsigned short_argument; // 1-based; 0 = ask the prototype
     struct wire_out outs[WIRE_OUT_MAX];
     unsigned out_count;
-    size_t short_start, value_start, performed_start; // where they stand, for errors
+    size_t short_start, value_start, performed_start, after_start; // where they stand, for errors
 };
 
 // Parses one action at the current token and adds it to *actions.

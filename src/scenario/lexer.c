@@ -343,8 +343,8 @@ static size_t regex_size(const struct lexer *lexer)
     const char *text = lexer->source->text + lexer->at;
     size_t left = lexer->source->size - lexer->at;
     for (size_t i = 1; i < left && !is_blank(text[i]) && strchr("=\"':", text[i]) == NULL; i++)
-        if (text[i] == '/' && (i + 1 == left || is_blank(text[i + 1]) ||
-                               strchr("=,)", text[i + 1]) != NULL))
+        if (text[i] == '/' &&
+            (i + 1 == left || is_blank(text[i + 1]) || strchr("=,)", text[i + 1]) != NULL))
             return i + 1;
     return 0;
 }

@@ -4,9 +4,9 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "wire/name-regex.h"
 #include "wire/region.h"
 #include "wire/traits.h"
-#include "wire/name-regex.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -9,7 +9,18 @@
 
 static const char *const keys[] = {"error", "retval",  "signal",     "delay_enter", "delay_exit",
                                    "when",  "syscall", "poke_enter", "poke_exit"};
-enum key { KEY_ERROR, KEY_RETVAL, KEY_SIGNAL, KEY_DELAY_ENTER, KEY_DELAY_EXIT, KEY_WHEN, KEYS };
+enum key {
+    KEY_ERROR,
+    KEY_RETVAL,
+    KEY_SIGNAL,
+    KEY_DELAY_ENTER,
+    KEY_DELAY_EXIT,
+    KEY_WHEN,
+    KEY_SYSCALL,
+    KEY_POKE_ENTER,
+    KEY_POKE_EXIT,
+    KEYS
+};
 
 static size_t find_key(const char *text, size_t size)
 {
@@ -104,6 +115,81 @@ static struct error *parse_when(struct parser *parser, struct buffer *condition)
     return step > 1 ? buffer_printf(condition, "+%" PRIu64, step) : NULL;
 }
 
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+// Adds the bytes as output parameters of 8, 4, 2 and 1 bytes.
+static struct error *add_poke(struct parser *parser, size_t start, uint32_t argument,
+                              const char *digits, size_t bytes, struct actions *actions)
+{
+    for (size_t at = 0, width; at < bytes; at += width) {
+        width = 8;
+        while (width > bytes - at)
+            width /= 2;
+        if (actions->out_count == WIRE_OUT_MAX)
+            return parser_error(parser, start,
+                                "a rule can change at most %d times 8 bytes of memory",
+                                WIRE_OUT_MAX);
+        struct wire_out *out = &actions->outs[actions->out_count++];
+        *out = (struct wire_out){.argument = argument, .width = (uint32_t)width, .offset = at};
+        for (size_t i = width; i-- > 0;)
+            out->value = out->value << 8 | (uint64_t)(hex_digit(digits[2 * (at + i)]) << 4 |
+                                                      hex_digit(digits[2 * (at + i) + 1]));
+    }
+    actions->set |= WIRE_OUT;
+    return NULL;
+}
+
+// @arg1=HEX,@arg3=HEX: bytes that what an argument points to begins with. These are no tokens of
+// the language, so the text is read here.
+static struct error *parse_pokes(struct parser *parser, size_t at, struct actions *actions)
+{
+    static const char prefix[] = "@arg";
+    const struct source *source = parser->lexer.source;
+    for (;;) {
+        size_t start = at, digits;
+        const char *text = source->text + at;
+        size_t left = source->size - at;
+        bool starts = left > strlen(prefix) + 2 && strncmp(text, prefix, strlen(prefix)) == 0 &&
+                      text[4] >= '1' && text[4] < '1' + WIRE_ARGUMENTS && text[5] == '=';
+        for (digits = 0; starts && digits < left - 6 && hex_digit(text[6 + digits]) >= 0; digits++)
+            ;
+        if (!starts || digits == 0 || digits % 2 != 0)
+            return parser_error(parser, start,
+                                "expected @arg1=BYTES, with two hexadecimal digits for each byte, "
+                                "and the numbers of arguments from 1 to %d",
+                                WIRE_ARGUMENTS);
+        TRY(add_poke(parser, start, (uint32_t)(text[4] - '1'), text + 6, digits / 2, actions));
+        at += 6 + digits;
+        if (at == source->size || source->text[at] != ',')
+            break;
+        at++;
+    }
+    parser->lexer.at = at;
+    return lexer_next(&parser->lexer);
+}
+
+// One rule does its work before the call or after it.
+static struct error *note_moment(struct parser *parser, size_t start, enum key key,
+                                 struct actions *actions)
+{
+    bool after = key == KEY_DELAY_EXIT || key == KEY_POKE_EXIT,
+         moved = key == KEY_DELAY_ENTER || key == KEY_POKE_ENTER || after,
+         other = (actions->set & (WIRE_DELAY | WIRE_OUT)) != 0 &&
+                 ((actions->set & WIRE_AFTER) != 0) != after;
+    if (moved && other)
+        return parser_error(parser, start,
+                            "one rule cannot act before the call and after it; write two rules");
+    if (after)
+        actions->set |= WIRE_AFTER;
+    return NULL;
+}
+
 static struct error *parse_item(struct parser *parser, struct actions *actions,
                                 struct buffer *condition)
 {
@@ -111,18 +197,25 @@ static struct error *parse_item(struct parser *parser, struct actions *actions,
     size_t start = lexer->token.start, size = lexer->token.end - start;
     size_t key = find_key(lexer->source->text + start, size);
     if (lexer->token.kind != TOKEN_NAME && lexer->token.kind != TOKEN_WHEN)
-        return lexer_unexpected(lexer, "error=, retval=, signal=, delay_enter= or when=");
+        return lexer_unexpected(lexer,
+                                "error=, retval=, signal=, delay_enter=, poke_exit= or when=");
     if (key == sizeof keys / sizeof *keys) {
         struct suggestion suggestion = suggestion_start(lexer->source->text + start, size);
-        for (size_t i = 0; i < KEYS; i++)
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
             suggestion_offer(&suggestion, keys[i]);
         char storage[SUGGESTION_SIZE];
         return parser_error(parser, start, "unknown option '%.*s='%s", size < 60 ? (int)size : 60,
                             lexer->source->text + start, suggestion_text(&suggestion, storage));
     }
-    if (key == KEY_DELAY_EXIT || key >= KEYS)
-        return parser_error(parser, start, "%s= is not supported%s", keys[key],
-                            key == KEY_DELAY_EXIT ? "; delay_enter= is" : "");
+    if (key == KEY_SYSCALL)
+        return parser_error(parser, start, "%s= is not supported", keys[key]);
+    TRY(note_moment(parser, start, (enum key)key, actions));
+    if (key == KEY_POKE_ENTER || key == KEY_POKE_EXIT) {
+        size_t equals = start + size;
+        if (equals == lexer->source->size || lexer->source->text[equals] != '=')
+            return parser_error(parser, start, "expected '=' after %s", keys[key]);
+        return parse_pokes(parser, equals + 1, actions);
+    }
     TRY(lexer_next(lexer));
     TRY(lexer_expect(lexer, (enum token_kind)'=', "'='"));
     switch ((enum key)key) {
@@ -133,6 +226,7 @@ static struct error *parse_item(struct parser *parser, struct actions *actions,
     case KEY_SIGNAL:
         return action_parse_signal(parser, actions);
     case KEY_DELAY_ENTER:
+    case KEY_DELAY_EXIT:
         return parse_delay(parser, actions);
     default:
         return parse_when(parser, condition);

@@ -70,7 +70,8 @@ bool is_function_class(const char *word);
 _must_check_ struct error *function_class_check(const char *word);
 // The members, one after the other: *at starts at 0. False after the last, and for other words.
 bool function_class_next(const char *word, bool calls, size_t *at, char name[FUNCTION_NAME_SIZE]);
-// Whether the function is one of those that a glob, a regular expression (/^read/) or a class means.
+// Whether the function is one of those that a glob, a regular expression (/^read/) or a class
+// means.
 bool function_pattern_fits(const char *pattern, bool calls, const char *function);
 bool function_class_has(const char *word, bool calls, const char *function);
 

@@ -70,6 +70,9 @@ static struct error *check_rule(const struct wire_plan *plan, const struct wire_
                          beyond);
     if (rule->actions & WIRE_OBSERVE)
         return error_new("the rule '%s': system calls cannot be observed", text);
+    if (rule->actions & WIRE_AFTER)
+        return error_new("the rule '%s': nothing can come after a system call; leave out 'after'",
+                         text);
     if (rule->actions & WIRE_ERRNO && !(rule->actions & WIRE_RETURN))
         return error_new("the rule '%s': a system call that goes through has no errno of its own",
                          text);

@@ -247,7 +247,7 @@ static inline int wire_check_code(const struct wire_checked *checked, struct wir
 static inline int wire_check_rule(const struct wire_plan *plan, const struct wire_rule *rule)
 {
     const uint32_t known = WIRE_RETURN | WIRE_ERRNO | WIRE_DELAY | WIRE_SIGNAL | WIRE_SHORT |
-                           WIRE_OUT | WIRE_PERFORMED | WIRE_SKIPPED | WIRE_OBSERVE;
+                           WIRE_OUT | WIRE_PERFORMED | WIRE_SKIPPED | WIRE_OBSERVE | WIRE_AFTER;
     const uint32_t returning = WIRE_PERFORMED | WIRE_SKIPPED;
     if (rule->text >= plan->strings.count || rule->class_text >= plan->strings.count ||
         rule->condition >= plan->strings.count || (rule->actions & ~known) != 0 ||
@@ -261,6 +261,8 @@ static inline int wire_check_rule(const struct wire_plan *plan, const struct wir
     if ((rule->actions & WIRE_SHORT) != 0 && (rule->actions & WIRE_RETURN) != 0)
         return 0;
     if ((rule->actions & WIRE_OBSERVE) != 0 && rule->actions != WIRE_OBSERVE)
+        return 0;
+    if ((rule->actions & WIRE_AFTER) != 0 && (rule->actions & (WIRE_DELAY | WIRE_OUT)) == 0)
         return 0;
     if ((rule->actions & returning) == returning ||
         ((rule->actions & returning) != 0 && (rule->actions & WIRE_RETURN) == 0))

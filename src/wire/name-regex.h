@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Regular expressions for names of functions: /^(read|write)/. Controller and target match them with
-// the same code. The syntax is that of POSIX extended ones without {m,n}, [:class:] and back
+// Regular expressions for names of functions: /^(read|write)/. Controller and target match them
+// with the same code. The syntax is that of POSIX extended ones without {m,n}, [:class:] and back
 // references.
 //
 // A part of an expression turns the set of positions of the name that it may start at into the set

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define WIRE_PLAN_MAGIC   0x4c50524fu // "ORPL"
-#define WIRE_VERSION      18u
+#define WIRE_VERSION      19u
 #define WIRE_NONE         0xffffffffu
 #define WIRE_SYSTEM_CALLS "syscall"    // the library of a pattern that names system calls
 #define WIRE_GO_CALLS     "go-runtime" // likewise: those that Go's runtime makes for itself
@@ -96,6 +96,8 @@ enum wire_action {
     // Call the original and return what it returns. What comes back is recorded
     // (WIRE_RECORD_RESULT); calls that the thread makes meanwhile are inside (WIRE_OP_INSIDE).
     WIRE_OBSERVE = 1 << 10,
+    // The delay and the output parameters come when the original has returned.
+    WIRE_AFTER = 1 << 11,
 };
 
 enum wire_value {

@@ -10,8 +10,8 @@
 #include <string.h>
 
 static const char *const names[] = {
-    "",     "read",  "pread64", "write", "malloc", "__read_chk", "fopen64", "aab", "ab",
-    "abab", "aaaab", "b",       "x.y",   "a-b",    "SSL_read_ex", "]",      "^",   "ca",
+    "",     "read",  "pread64", "write", "malloc", "__read_chk",  "fopen64", "aab", "ab",
+    "abab", "aaaab", "b",       "x.y",   "a-b",    "SSL_read_ex", "]",       "^",   "ca",
 };
 
 static void agree(const char *expression)
@@ -34,10 +34,11 @@ static void known_expressions(void **state)
 {
     (void)state;
     static const char *const expressions[] = {
-        "read",      "^read",       "read$",   "^read$",     "^(read|write)",  "re?ad", "a+b$",
-        "^(a|b)*$",  "^(ab)+$",     "x\\.y",   "x.y",        "[a-c]$",         "[^a-z]", "[]]",
-        "^_*read.*", "(_ex|64)$",   "^((a)+b)*$", ".",       "^$",             "a|^b",  "(a*)*b",
-        "[a-]",      "^(a*|b)+$",   "\\^",     "(a|ab)(b|)$",
+        "read",      "^read",      "read$",     "^read$",  "^(read|write)",
+        "re?ad",     "a+b$",       "^(a|b)*$",  "^(ab)+$", "x\\.y",
+        "x.y",       "[a-c]$",     "[^a-z]",    "[]]",     "^_*read.*",
+        "(_ex|64)$", "^((a)+b)*$", ".",         "^$",      "a|^b",
+        "(a*)*b",    "[a-]",       "^(a*|b)+$", "\\^",     "(a|ab)(b|)$",
     };
     for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++)
         agree(expressions[i]);
@@ -72,8 +73,10 @@ static void random_expressions(void **state)
 static void refused(void **state)
 {
     (void)state;
-    static const char *const patterns[] = {"/",    "//",      "/a",     "/(/",  "/)/",  "/a)/", "/[a/",
-                                           "/*a/", "/a{2}/",  "/(((((((((a)))))))))/", "/a\\/", "/a|*/"};
+    static const char *const patterns[] = {
+        "/",     "//",   "/a",   "/(/",    "/)/",
+        "/a)/",  "/[a/", "/*a/", "/a{2}/", "/(((((((((a)))))))))/",
+        "/a\\/", "/a|*/"};
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         bool bad;
         assert_false(wire_regex_match(patterns[i], "a", &bad));

@@ -29,6 +29,7 @@ static const struct {
     {WIRE_SHORT, "short"},           {WIRE_OUT, "out"},
     {WIRE_PERFORMED, "performed"},   {WIRE_STREAM_ERROR, "stream-error"},
     {WIRE_STREAM_END, "stream-end"}, {WIRE_OBSERVE, "observe"},
+    {WIRE_AFTER, "after"},
 };
 
 static void add_signal(struct page *page, json_t *object, int number)
