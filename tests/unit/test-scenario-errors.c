@@ -194,7 +194,7 @@ static const struct {
     {"read:eror=EIO", 6, "unknown option 'eror=' (did you mean 'error'?)"},
     {"read,write:eror=EIO", 12, "unknown option 'eror=' (did you mean 'error'?)"},
     {"read:syscall=5", 6, "syscall= is not supported"},
-    {"read:delay_exit=5:delay_enter=5", 18,
+    {"read:delay_exit=5:delay_enter=5", 19,
      "one rule cannot act before the call and after it; write two rules"},
     {"read:error=EIO:", 16,
      "expected error=, retval=, signal=, delay_enter=, poke_exit= or when=, but the text ends "
