@@ -297,6 +297,9 @@ static struct rating judge_positive(const struct picture *picture,
     if ((picture->measures || picture->gets) && (picture->hints & HINT_WORKS) == 0 &&
         !picture->positive_refuses)
         return (struct rating){20, FAILURE_CODE}; // a size or property that is known
+    if (picture->iterates && picture->distinct_positive > 1 && !picture->positive_caused &&
+        !outcome_sets_errno(outcome))
+        return (struct rating){20, FAILURE_CODE}; // what came next, or that nothing did
     if (picture->numbers && !picture->negative && number < ERROR_NUMBERS)
         return (struct rating){70, FAILURE_ERROR_NUMBERS};
     if (picture->negated_numbers)

@@ -201,6 +201,17 @@ static void test_judgement(void **state)
     assert_true(confidence("f", acts, DECLARED_NUMBER, -1, NULL) >= FAILURE_LIKELY);
 }
 
+// The steps of an iteration are numbered: cmark_iter_next().
+static void test_steps(void **state)
+{
+    const int64_t zero = 0;
+    const unsigned acts = HINT_MADE | HINT_ACTS | HINT_WORKS;
+    assert_true(confidence("f_go", acts, DECLARED_NUMBER, 7, &zero) >= FAILURE_LIKELY);
+    assert_true(confidence("f_next", acts, DECLARED_NUMBER, 7, &zero) >= FAILURE_LIKELY);
+    const int64_t two = 2;
+    assert_true(confidence("f_next", acts, DECLARED_NUMBER, 1, &two) < FAILURE_LIKELY);
+}
+
 // Whether 0 beside what is not known is a failure.
 static bool zero_fails(const char *name, unsigned hints, enum declared_result declared,
                        unsigned after, bool through_pointer)
@@ -245,7 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types),     cmocka_unit_test(test_broken),
         cmocka_unit_test(test_directory), cmocka_unit_test(test_judgement),
-        cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_zero),      cmocka_unit_test(test_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
