@@ -28,7 +28,6 @@ static const struct campaign_row rows[] = {
     {.shared = "long-lived"},
     {.shared = "setup"},
     {.shared = "input"},
-    {.shared = "inputs"},
     {.shared = "env"},
     {.shared = "secret"},
     {.shared = "sandbox"},
