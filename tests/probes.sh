@@ -65,3 +65,11 @@ no_gdb_attached() {
 no_qemu() {
     command -v qemu-system-x86_64 >/dev/null || echo "qemu-system-x86_64 is not installed"
 }
+# The tool of `ordeal propagate`.
+no_valgrind() {
+    if [ ! -e "$ORDEAL_BUILD/src/interface/tool/ordeal_propagate-amd64-linux" ]; then
+        echo "its package was not there when Ordeal was built"
+    elif [ "$(uname -m)" != x86_64 ]; then
+        echo "this is no x86-64 machine"
+    fi
+}

@@ -160,26 +160,43 @@ static bool is_named(Dwarf_Die *die, const char *function)
            dwarf_hasattr_integrate(die, DW_AT_external);
 }
 
-static enum dwarf_result visit(Dwarf_Die *scope, const char *function, int depth)
+static struct dwarf_result_type describe(struct dwarf_type type)
+{
+    struct dwarf_result_type result = {.kind = classify(type)};
+    int tag = dwarf_type_peel(&type);
+    if (result.kind == DWARF_RESULT_UNKNOWN || result.kind == DWARF_RESULT_NONE ||
+        !dwarf_type_size(type, &result.bytes))
+        result.bytes = 0;
+    result.is_pointer = tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
+                        tag == DW_TAG_rvalue_reference_type;
+    return result;
+}
+
+static struct dwarf_result_type visit(Dwarf_Die *scope, const char *function, int depth)
 {
     Dwarf_Die child;
     struct dwarf_type type;
-    enum dwarf_result found = DWARF_RESULT_UNKNOWN;
+    struct dwarf_result_type found = {.kind = DWARF_RESULT_UNKNOWN};
     if (depth == 0 || dwarf_child(scope, &child) != 0)
         return found;
     do {
         int tag = dwarf_tag(&child);
         if (tag == DW_TAG_subprogram && is_named(&child, function) && dwarf_type_of(&child, &type))
-            found = classify(type);
+            found = describe(type);
         else if (tag == DW_TAG_namespace)
             found = visit(&child, function, depth - 1);
-    } while (found == DWARF_RESULT_UNKNOWN && dwarf_siblingof(&child, &child) == 0);
+    } while (found.kind == DWARF_RESULT_UNKNOWN && dwarf_siblingof(&child, &child) == 0);
     return found;
 }
 
 enum dwarf_result dwarf_result_of(struct dwarf_module *module, const char *function)
 {
-    enum dwarf_result found = DWARF_RESULT_UNKNOWN;
+    return dwarf_result_type_of(module, function).kind;
+}
+
+struct dwarf_result_type dwarf_result_type_of(struct dwarf_module *module, const char *function)
+{
+    struct dwarf_result_type found = {.kind = DWARF_RESULT_UNKNOWN};
     if (!dwarf_module_has_dwarf(module) ||
         !dwarf_module_mentions(module, DWARF_TEXT_NAME, function))
         return found;
@@ -187,7 +204,7 @@ enum dwarf_result dwarf_result_of(struct dwarf_module *module, const char *funct
     Dwarf_CU *unit = NULL;
     Dwarf_Die die, split;
     uint8_t kind;
-    while (dwarf != NULL && found == DWARF_RESULT_UNKNOWN &&
+    while (dwarf != NULL && found.kind == DWARF_RESULT_UNKNOWN &&
            dwarf_get_units(dwarf, unit, &unit, NULL, &kind, &die, &split) == 0)
         found = visit(kind == DW_UT_skeleton && split.addr != NULL ? &split : &die, function, NEST);
     return found;

@@ -19,4 +19,13 @@ enum dwarf_result {
 // By the symbol's name: that of a C function, or a mangled one.
 enum dwarf_result dwarf_result_of(struct dwarf_module *module, const char *function);
 
+// The same, and how large the result is and whether it is a pointer or reference. Zeroed if the
+// result is unknown.
+struct dwarf_result_type {
+    enum dwarf_result kind;
+    uint64_t bytes;
+    bool is_pointer;
+};
+struct dwarf_result_type dwarf_result_type_of(struct dwarf_module *module, const char *function);
+
 #endif

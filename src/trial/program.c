@@ -18,8 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TRACER_NAME  "ordeal-tracer"
-#define MOST_HEADERS 64 // program headers of a file that is identified
+#define TRACER_NAME         "ordeal-tracer"
+#define INTERFACE_TOOL_NAME "ordeal_propagate-amd64-linux"
+#define MOST_HEADERS        64 // program headers of a file that is identified
 
 static void close_object(struct elf_object **object)
 {
@@ -278,6 +279,17 @@ struct error *program_tracer(char **ret_path)
     if (*ret_path == NULL)
         return error_new("cannot find " TRACER_NAME
                          " beside this program or in " ORDEAL_LIBRARY_DIRECTORY);
+    return NULL;
+}
+
+struct error *program_interface_tool(char **ret_path)
+{
+    TRY(find_part("../interface/tool/" INTERFACE_TOOL_NAME, "valgrind/" INTERFACE_TOOL_NAME,
+                  ret_path));
+    if (*ret_path == NULL)
+        return error_new(
+            "the tool of Valgrind is missing; install Debian's package valgrind and build "
+            "Ordeal again");
     return NULL;
 }
 

@@ -40,6 +40,8 @@ _must_check_ struct error *program_runtime(char **ret_path);
 
 // The same for the tracer of system calls (src/tracer).
 _must_check_ struct error *program_tracer(char **ret_path);
+// The same for the tool of Valgrind (src/interface/tool).
+_must_check_ struct error *program_interface_tool(char **ret_path);
 
 // The value of LD_PRELOAD for every process, to be freed: the runtime, the scenario's plug-ins, and
 // what `environment` has. Fails if a plug-in cannot be loaded or a path does not fit into
