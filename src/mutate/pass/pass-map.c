@@ -61,6 +61,52 @@ static uint32_t keep(struct strings *strings, uint32_t offset)
 
 // ---- the blob ----
 
+// The index of a type in the options, which is that of the map.
+static uint16_t type_index(const struct pass *pass, const struct fault_type *type)
+{
+    size_t i = 0;
+    while (i < pass->options.types.count && pass->options.types.items[i] != type)
+        i++;
+    return (uint16_t)i;
+}
+
+static void list_candidates(const struct pass *pass, struct pass_function *subject)
+{
+    struct pass_listed *listed = calloc(subject->candidates.count, sizeof *listed);
+    if (listed == NULL)
+        pass_must(error_no_memory());
+    for (size_t i = 0; i < subject->candidates.count; i++) {
+        const struct pass_candidate *candidate = &subject->candidates.items[i];
+        listed[i] = (struct pass_listed){
+            .block = candidate->block,
+            .position = candidate->position,
+            .line = candidate->line,
+            .column = candidate->column,
+            .file = candidate->file,
+            .detail = candidate->detail,
+            .type = type_index(pass, candidate->type),
+            .loop_depth = (uint16_t)candidate->loop_depth,
+            .macro = candidate->macro,
+            .chosen = candidate->chosen,
+            .idle = candidate->idle,
+        };
+    }
+    subject->listed.items = listed;
+    subject->listed.count = subject->candidates.count;
+    ARRAY_DEINIT(&subject->candidates);
+}
+
+void pass_list_candidates(struct pass *pass)
+{
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        struct pass_function *subject = &pass->functions.items[i];
+        size_t size;
+        subject->name = pass_intern(pass, LLVMGetValueName2(subject->function, &size));
+        if (subject->candidates.count != 0)
+            list_candidates(pass, subject);
+    }
+}
+
 static struct map_header make_header(struct pass *pass, struct strings *strings)
 {
     size_t size;
@@ -73,7 +119,7 @@ static struct map_header make_header(struct pass *pass, struct strings *strings)
         .source = keep(strings, pass_intern(pass, LLVMGetSourceFileName(pass->module, &size))),
     };
     for (size_t i = 0; i < pass->functions.count; i++) {
-        header.candidates += (uint32_t)pass->functions.items[i].candidates.count;
+        header.candidates += (uint32_t)pass->functions.items[i].listed.count;
         header.left_out += (uint32_t)pass->functions.items[i].left_out.count;
     }
     return header;
@@ -83,14 +129,13 @@ static void write_functions(struct pass *pass, struct strings *strings, struct b
 {
     for (size_t i = 0; i < pass->functions.count; i++) {
         const struct pass_function *subject = &pass->functions.items[i];
-        size_t size;
         const struct map_function row = {
             .id = subject->id,
-            .name = keep(strings, pass_intern(pass, LLVMGetValueName2(subject->function, &size))),
+            .name = keep(strings, subject->name),
             .reason =
                 keep(strings, pass_intern(pass, subject->reason != NULL ? subject->reason : "")),
             .edges = (uint32_t)subject->edges.count,
-            .candidates = (uint32_t)subject->candidates.count,
+            .candidates = (uint32_t)subject->listed.count,
             .flags = (subject->entry ? MAP_ENTRY : 0) | (subject->in_place ? MAP_IN_PLACE : 0) |
                      (subject->skipped ? MAP_SKIPPED : 0) |
                      (subject->declared_inline ? MAP_INLINE : 0),
@@ -112,23 +157,14 @@ static void write_number(struct buffer *blob, uint64_t number)
     pass_must(buffer_append(blob, bytes, size));
 }
 
-static bool is_same_place(const struct pass_candidate *a, const struct pass_candidate *b)
+static bool is_same_place(const struct pass_listed *a, const struct pass_listed *b)
 {
     return a->block == b->block && a->position == b->position && a->line == b->line &&
            a->column == b->column && a->file == b->file && a->detail == b->detail;
 }
 
-// The index of a type in the options, which is that of the map.
-static size_t type_index(const struct pass *pass, const struct fault_type *type)
-{
-    size_t i = 0;
-    while (i < pass->options.types.count && pass->options.types.items[i] != type)
-        i++;
-    return i;
-}
-
-static void write_place(struct strings *strings, const struct pass_candidate *before,
-                        const struct pass_candidate *first, size_t count, struct buffer *blob)
+static void write_place(struct strings *strings, const struct pass_listed *before,
+                        const struct pass_listed *first, size_t count, struct buffer *blob)
 {
     bool chosen = false;
     for (size_t i = 0; i < count; i++)
@@ -148,7 +184,7 @@ static void write_place(struct strings *strings, const struct pass_candidate *be
     write_number(blob, first->column);
     write_number(blob, chosen ? keep(strings, first->detail) : 0);
     for (size_t i = 0; i < count; i++)
-        write_number(blob, type_index(strings->pass, first[i].type) << PLACE_TYPE |
+        write_number(blob, (uint64_t)first[i].type << PLACE_TYPE |
                                (first[i].chosen ? PLACE_CHOSEN : 0u) |
                                (first[i].idle ? PLACE_IDLE : 0u));
 }
@@ -156,11 +192,11 @@ static void write_place(struct strings *strings, const struct pass_candidate *be
 static void write_candidates(struct strings *strings, const struct pass_function *subject,
                              struct buffer *blob)
 {
-    const struct pass_candidate none = {0}, *before = &none;
-    for (size_t i = 0, count; i < subject->candidates.count; i += count) {
-        const struct pass_candidate *first = &subject->candidates.items[i];
+    const struct pass_listed none = {0}, *before = &none;
+    for (size_t i = 0, count; i < subject->listed.count; i += count) {
+        const struct pass_listed *first = &subject->listed.items[i];
         count = 1;
-        while (i + count < subject->candidates.count && count < PLACE_COUNT &&
+        while (i + count < subject->listed.count && count < PLACE_COUNT &&
                is_same_place(first, first + count))
             count++;
         write_place(strings, before, first, count, blob);

@@ -151,6 +151,8 @@ void pass_put_marker(struct pass *pass, const struct pass_function *subject,
                         marker->targets, (unsigned)marker->target_count, NULL, 0, NULL, 0, "");
     set_attribute(pass, call, "nounwind");
     set_attribute(pass, call, "memory"); // of value 0: none
+    if (pass->options.fits && subject->twin != NULL && subject->candidates.count != 0)
+        pass_note_marker(pass, subject, marker, call);
     buffer_deinit(&text);
     buffer_deinit(&labels);
 }

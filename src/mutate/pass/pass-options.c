@@ -82,7 +82,7 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
     else if (strcmp(name, "limit") == 0)
         options->limit = (unsigned)strtoul(value, NULL, 10);
     else if (strcmp(name, "budget") == 0)
-        options->budget = (unsigned)strtoul(value, NULL, 10);
+        options->budget = (unsigned)strtoul(value, NULL, 10), options->fits = false;
     else if (strcmp(name, "least-budget") == 0)
         options->least_budget = (unsigned)strtoul(value, NULL, 10);
     else if (strcmp(name, "sections") == 0)
@@ -119,8 +119,8 @@ static void parse_one(struct pass_options *options, char *name, const char **typ
 
 void pass_options_parse(const char *text, struct pass_options *ret_options)
 {
-    *ret_options =
-        (struct pass_options){.limit = 2000, .budget = 35, .least_budget = 60, .seed = 1};
+    *ret_options = (struct pass_options){
+        .limit = 2000, .budget = 35, .least_budget = 60, .fits = true, .seed = 1};
     field_types_fill();
     for (size_t i = 0; fault_types[i] != NULL; i++)
         add_type(ret_options, fault_types[i]);

@@ -25,6 +25,8 @@ struct twin_work {
     ARRAY(struct piece) pieces;
     size_t budget, used; // instructions
     unsigned *per_block; // copies in each block
+    uint32_t
+        rank; // of the first copy; functions begin apart, or all would lose their first at once
 };
 
 static void cut_large_blocks(const struct pass_function *subject)
@@ -77,6 +79,7 @@ static void try_candidate(struct twin_work *work, size_t number)
         shim_splice_drop(splice);
         return;
     }
+    candidate->rank = work->rank + (uint32_t)(work->used * PASS_RANKS / work->budget);
     work->per_block[candidate->block]++;
     if (shim_splice_keep(splice, number))
         work->used += size;
@@ -149,6 +152,7 @@ void pass_splice(struct pass *pass, struct pass_function *subject)
     work.budget = pass_function_size(subject->twin) * pass->options.budget / 100;
     if (work.budget < pass->options.least_budget)
         work.budget = pass->options.least_budget;
+    work.rank = (uint32_t)(pass_random(pass->options.seed + subject->id) % (PASS_RANKS / 8));
     cut_large_blocks(subject);
     if (!shim_demote(subject->twin)) {
         subject->reason = "values that cannot be kept in memory";

@@ -91,10 +91,13 @@ void pass_each_reached(struct pass *pass, LLVMValueRef constant, unsigned depth,
     }
 }
 
-static void deinit(struct pass *pass)
+static void pass_free(struct pass *pass)
 {
+    if (pass == NULL)
+        return;
     for (size_t i = 0; i < pass->functions.count; i++) {
         ARRAY_DEINIT(&pass->functions.items[i].candidates);
+        ARRAY_DEINIT(&pass->functions.items[i].listed);
         ARRAY_DEINIT(&pass->functions.items[i].left_out);
         ARRAY_DEINIT(&pass->functions.items[i].edges);
     }
@@ -103,7 +106,17 @@ static void deinit(struct pass *pass)
     buffer_deinit(&pass->strings);
     map_deinit(&pass->interned);
     source_rows_free(pass->rows);
+    for (size_t i = 0; i < pass->markers.count; i++)
+        shim_handle_free(pass->markers.items[i].call);
+    ARRAY_DEINIT(&pass->markers);
+    ARRAY_DEINIT(&pass->noted);
     free(pass->sorted);
+    free(pass);
+}
+
+static void free_pass(struct pass **pass)
+{
+    pass_free(*pass);
 }
 
 // Whether the target is x86-64 and ELF: markers are instructions of that processor, rows are
@@ -130,9 +143,9 @@ static void tell_left_out(const struct pass *pass)
         const struct pass_function *subject = &pass->functions.items[i];
         if (subject->skipped)
             continue; // not for lack of room
-        all += subject->candidates.count;
-        for (size_t j = 0; j < subject->candidates.count; j++)
-            left_out += !subject->candidates.items[j].chosen && !subject->candidates.items[j].idle;
+        all += subject->listed.count;
+        for (size_t j = 0; j < subject->listed.count; j++)
+            left_out += !subject->listed.items[j].chosen && !subject->listed.items[j].idle;
     }
     if (left_out != 0)
         fprintf(stderr,
@@ -185,25 +198,66 @@ static void instrument(struct pass *pass)
     pass_counters_free(counters);
     if (pass->options.decide == MAP_WORLDS)
         pass_make_entries(pass);
+    pass_list_candidates(pass);
+}
+
+static void write_map(struct pass *pass)
+{
     pass_write_map(pass);
     tell_left_out(pass);
 }
 
-bool pass_run(LLVMModuleRef module, const char *options)
+// Passes whose modules are being optimised.
+static struct pass *waiting;
+
+// Debug information that is asked for takes more room than faults ever do. What a link-time
+// optimiser makes of the module is not known here.
+static bool can_fit(const struct pass_options *options)
 {
-    _cleanup_(deinit) struct pass pass = {.module = module,
-                                          .context = LLVMGetModuleContext(module)};
+    return options->fits && options->decide == MAP_WORLDS && options->strip_debug && !options->lto;
+}
+
+bool pass_run(LLVMModuleRef module, const char *options, bool finished)
+{
     if (LLVMGetNamedMetadata(module, "ordeal", 6) != NULL)
         return false; // the pass has already run on this module
     LLVMGetOrInsertNamedMetadata(module, "ordeal", 6);
-    pass_options_parse(options, &pass.options);
-    shim_keep_ir(pass.options.keep_ir);
-    pass_must(buffer_append(&pass.strings, "", 1));
-    if (is_supported(module) && !is_skipped(&pass))
-        instrument(&pass);
-    if (pass.options.strip_debug && shim_only_lines(module))
+    _cleanup_(free_pass) struct pass *pass = calloc(1, sizeof *pass);
+    if (pass == NULL) {
+        pass_must(error_no_memory());
+        return false;
+    }
+    pass->module = module;
+    pass->context = LLVMGetModuleContext(module);
+    pass_options_parse(options, &pass->options);
+    pass->options.fits = finished && can_fit(&pass->options);
+    shim_keep_ir(pass->options.keep_ir);
+    pass_must(buffer_append(&pass->strings, "", 1));
+    if (is_supported(module) && !is_skipped(pass))
+        instrument(pass);
+    if (pass->options.strip_debug && shim_only_lines(module))
         LLVMStripModuleDebugInfo(module);
-    if (pass.options.strip_names)
+    if (pass->options.strip_names)
         shim_strip_names(module);
+    if (pass->functions.count != 0 && !pass->options.fits)
+        write_map(pass);
+    else if (pass->functions.count != 0) {
+        pass->next = waiting;
+        waiting = TAKE(pass);
+    }
     return true;
+}
+
+void pass_end(LLVMModuleRef module)
+{
+    struct pass **at = &waiting;
+    while (*at != NULL && (*at)->module != module)
+        at = &(*at)->next;
+    if (*at == NULL)
+        return;
+    _cleanup_(free_pass) struct pass *pass = *at;
+    *at = pass->next;
+    pass->options.fits = false; // no marker is noted any more
+    pass_fit(pass);
+    write_map(pass);
 }

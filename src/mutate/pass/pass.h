@@ -35,6 +35,7 @@ struct pass_options {
     bool strip_names;  // names of values were kept for the map alone
     bool keep_ir;      // functions are needed after the next one has been compiled
     bool counters;
+    bool fits;           // the file is to be no more than some times as large as without faults
     bool system_headers; // faults in functions of system headers, too
     const char *table;   // file with the faults of the source, or NULL
     ARRAY(const struct fault_type *) types;
@@ -63,6 +64,8 @@ struct pass_left_out {
     uint32_t line, column;
 };
 
+#define PASS_RANKS (1u << 20)
+
 struct pass_candidate {
     const struct fault_type *type;
     uint32_t block, position; // of the function as it is before anything is changed
@@ -72,8 +75,16 @@ struct pass_candidate {
     unsigned loop_depth;
     bool chosen;
     bool idle;                // its mistake makes no difference
+    uint32_t rank;            // of its copy: how much of the budget was used before, of PASS_RANKS
     LLVMValueRef instruction; // in the code that is instrumented
     struct pass_place place;  // of a fault of the source
+};
+
+// A candidate as the map lists it.
+struct pass_listed {
+    uint32_t block, position, line, column, file, detail;
+    uint16_t type, loop_depth;
+    bool macro, chosen, idle;
 };
 
 struct pass_function {
@@ -88,8 +99,10 @@ struct pass_function {
     LLVMValueRef softened;   // a copy for twins, without calls that must be optimised away
     const char *reason;      // why skipped or in place
     uint64_t id, name_key;
+    uint32_t name; // string of the map
     uint32_t blocks;
     ARRAY(struct pass_candidate) candidates;
+    ARRAY(struct pass_listed) listed; // the same; then there are no candidates any more
     ARRAY(struct pass_left_out) left_out;
     ARRAY(uint64_t) edges;
 };
@@ -99,17 +112,31 @@ struct pass_lookup {
     size_t index;
 };
 
+// A marker in a twin, and the copies that it may lead to.
+struct pass_noted_marker {
+    struct shim_handle *call;
+    size_t function;
+    size_t first, count; // of `noted`
+};
+struct pass_noted {
+    uint32_t number, target; // candidate of the function, target of the marker
+    uint32_t rank;
+};
+
 struct pass {
+    struct pass *next; // of those that wait for the end of the optimiser
     LLVMModuleRef module;
     LLVMContextRef context;
     struct pass_options options;
     ARRAY(struct pass_function) functions;
     struct pass_lookup *sorted;
     size_t sorted_count;
-    struct buffer strings;    // of the map; offset 0 is the empty string
-    struct map interned;      // by a text's hash: offsets into `strings`
-    unsigned no_sanitize;     // marks what a sanitizer adds
-    struct source_rows *rows; // faults of the source; NULL if nobody looked
+    struct buffer strings;                   // of the map; offset 0 is the empty string
+    struct map interned;                     // by a text's hash: offsets into `strings`
+    unsigned no_sanitize;                    // marks what a sanitizer adds
+    struct source_rows *rows;                // faults of the source; NULL if nobody looked
+    ARRAY(struct pass_noted_marker) markers; // what can be dropped to make the file fit
+    ARRAY(struct pass_noted) noted;
 };
 
 // Ends the compiler on an error.
@@ -169,9 +196,17 @@ void pass_put_marker(struct pass *pass, const struct pass_function *subject,
                      const struct pass_marker *marker, LLVMBuilderRef builder);
 // Builds what the markers of a twin refer to; at its beginning, once.
 void pass_put_base(struct pass *pass, const struct pass_function *subject);
+// Remembers a marker until it is known how large the file will be; then drops copies until the file
+// fits.
+void pass_note_marker(struct pass *pass, const struct pass_function *subject,
+                      const struct pass_marker *marker, LLVMValueRef call);
+void pass_fit(struct pass *pass);
 // The variable that decides in the variable mode.
 LLVMValueRef pass_variable(struct pass *pass);
 void pass_tell_variable(struct pass *pass, LLVMValueRef variable);
+// Makes the list of candidates that the map has; nothing else is known of them afterwards. Comes
+// before the optimiser, which removes functions.
+void pass_list_candidates(struct pass *pass);
 void pass_write_map(struct pass *pass);
 // Writes a section that is not loaded.
 void pass_write_section(struct pass *pass, const char *name, const struct buffer *blob);

@@ -12,6 +12,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/ValueHandle.h>
 #include <llvm/IR/ValueSymbolTable.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
@@ -28,9 +29,11 @@ static cl::opt<std::string> options("ordeal", cl::desc("options of ordeal cc"));
 namespace
 {
 struct OrdealPass : PassInfoMixin<OrdealPass> {
+    bool finished; // the late pass will run, too
+    explicit OrdealPass(bool finished) : finished(finished) {}
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &manager)
     {
-        if (!pass_run(wrap(&module), options.c_str()))
+        if (!pass_run(wrap(&module), options.c_str(), finished))
             return PreservedAnalyses::all();
         optimise_twins(module, manager);
         return PreservedAnalyses::none();
@@ -43,6 +46,7 @@ struct OrdealLatePass : PassInfoMixin<OrdealLatePass> {
     {
         pass_finish(wrap(&module));
         release_twins(module);
+        pass_end(wrap(&module));
         shim_return_memory();
         return PreservedAnalyses::none();
     }
@@ -55,7 +59,7 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo()
     return {LLVM_PLUGIN_API_VERSION, "ordeal", "1", [](PassBuilder &builder) {
                 builder.registerPipelineStartEPCallback(
                     [](ModulePassManager &manager, OptimizationLevel) {
-                        manager.addPass(OrdealPass());
+                        manager.addPass(OrdealPass(true));
                     });
                 builder.registerOptimizerLastEPCallback(
                     [](ModulePassManager &manager, OptimizationLevel) {
@@ -66,7 +70,7 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo()
                                                            ArrayRef<PassBuilder::PipelineElement>) {
                     if (name != "ordeal")
                         return false;
-                    manager.addPass(OrdealPass());
+                    manager.addPass(OrdealPass(false));
                     return true;
                 });
             }};
@@ -355,6 +359,51 @@ void shim_strip_names(LLVMModuleRef module)
         }
     }
     unwrap(module)->getContext().setDiscardValueNames(true);
+}
+
+struct shim_handle {
+    WeakVH value;
+    explicit shim_handle(Value *held) : value(held) {}
+};
+
+struct shim_handle *shim_handle_new(LLVMValueRef value)
+{
+    return new shim_handle(unwrap(value));
+}
+
+LLVMValueRef shim_handle_get(const struct shim_handle *handle)
+{
+    return wrap(static_cast<Value *>(handle->value));
+}
+
+void shim_handle_free(struct shim_handle *handle)
+{
+    delete handle;
+}
+
+void shim_leave(LLVMBasicBlockRef block, LLVMBasicBlockRef from)
+{
+    unwrap(block)->removePredecessor(unwrap(from));
+}
+
+void shim_remove_unreachable(LLVMValueRef function)
+{
+    removeUnreachableBlocks(*unwrap<Function>(function));
+}
+
+bool shim_remove_unused(LLVMValueRef wrapped)
+{
+    Function &function = *unwrap<Function>(wrapped);
+    if (!function.hasLocalLinkage() || function.isDeclaration())
+        return false;
+    for (const User *user : function.users()) {
+        auto *instruction = dyn_cast<Instruction>(user);
+        if (instruction == nullptr || instruction->getFunction() != &function)
+            return false;
+    }
+    function.deleteBody();
+    function.eraseFromParent();
+    return true;
 }
 
 struct shim_loops {

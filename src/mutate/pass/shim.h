@@ -10,11 +10,13 @@
 extern "C" {
 #endif
 
-// Called for every module before optimisation; `options` is the value of -mllvm -ordeal=…. Returns
-// whether it changed anything.
-bool pass_run(LLVMModuleRef module, const char *options);
-// Called for every module after optimisation.
+// Called for every module before optimisation; `options` is the value of -mllvm -ordeal=…;
+// `finished`: what comes after optimisation will be called, too. Returns whether it changed
+// anything.
+bool pass_run(LLVMModuleRef module, const char *options, bool finished);
+// Called for every module after optimisation. Twins are ready for the code generator in between.
 void pass_finish(LLVMModuleRef module);
+void pass_end(LLVMModuleRef module);
 
 // Whether a function can be copied: no other code knows the addresses of its blocks.
 bool shim_clonable(LLVMValueRef function);
@@ -99,6 +101,17 @@ void shim_make_optional(LLVMValueRef global);
 bool shim_only_lines(LLVMModuleRef module);
 // Removes the names of values inside functions; new values get none.
 void shim_strip_names(LLVMModuleRef module);
+
+// An instruction that may be removed while it is held; then `get` returns NULL.
+struct shim_handle;
+struct shim_handle *shim_handle_new(LLVMValueRef value);
+LLVMValueRef shim_handle_get(const struct shim_handle *handle);
+void shim_handle_free(struct shim_handle *handle);
+// A block is not reached from another any more; removes blocks that are not reached at all.
+void shim_leave(LLVMBasicBlockRef block, LLVMBasicBlockRef from);
+void shim_remove_unreachable(LLVMValueRef function);
+// Removes a local function that nothing but itself refers to; returns whether it was one.
+bool shim_remove_unused(LLVMValueRef function);
 
 // Links in bitcode whose function `name` runs when the program starts; the linker keeps one of its
 // copies. False if that fails.
