@@ -260,13 +260,12 @@ bool picture_is_end(const struct picture *picture, int64_t number)
 }
 
 // Whether NULL says that nothing is left, of a function that takes one thing after the other out of
-// an object. It needs nothing that could fail, and has no key that it could not find. Who gets a
-// property of an object takes nothing, though a complaint about a wrong object may be written down.
+// an object. It needs nothing that could fail, and has no key that it could not find. So is NULL of
+// a property, where a complaint about a wrong object is written down.
 static bool takes_out(const struct picture *picture)
 {
-    return !picture->gets && (picture->hints & HINT_CHANGES) != 0 &&
-           (picture->hints & HINT_KEYED) == 0 && !picture->summary->computed &&
-           !picture->positive && !picture->zero_sets_errno &&
+    return (picture->hints & HINT_CHANGES) != 0 && (picture->hints & HINT_KEYED) == 0 &&
+           !picture->summary->computed && !picture->positive && !picture->zero_sets_errno &&
            (picture_after(picture, 0) & CAUSES) == 0;
 }
 
