@@ -184,6 +184,9 @@ static bool is_absent(const struct definition *definition, const struct schema_f
     const void *at = (const char *)definition + field->offset;
     if (strncmp(field->key, "server.", strlen("server.")) == 0 && !definition_is_server(definition))
         return true;
+    if (strncmp(field->key, "inputs.", strlen("inputs.")) == 0 &&
+        inputs_count(&definition->inputs) == 0)
+        return true;
     switch (field->kind) {
     case SCHEMA_DIRECTORY:
         return true;
