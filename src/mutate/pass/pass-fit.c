@@ -7,6 +7,7 @@
 
 #include "mutate/pass/shim.h"
 
+#include <llvm-c/Comdat.h>
 #include <llvm-c/Target.h>
 #include <stdlib.h>
 #include <string.h>
@@ -391,6 +392,8 @@ void pass_fit(struct pass *pass)
     struct weight own = {0}, twins = {0};
     for (LLVMValueRef function = LLVMGetFirstFunction(pass->module); function != NULL;
          function = LLVMGetNextFunction(function)) {
+        if (LLVMGetComdat(function) != NULL)
+            return; // C++: its functions have sections and groups, which are not in the estimate
         if (!LLVMIsDeclaration(function))
             weigh_function(function,
                            is_twin(function) || is_left_for_twins(function) ? &twins : &own);
