@@ -20,7 +20,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct injector_parameter parameters[] = {
+// `memory` has all but the first three.
+static const struct injector_parameter register_parameters[] = {
+    {"points", "N",
+     "draw so many flips, uniformly over all instructions that are executed and all bits of "
+     "general registers and flags, and try each class of equal ones once",
+     false, false},
+    {"each", "class|point", "what of the points is tried: each class once, or every point (class)",
+     false, false},
+    {"steps", "N",
+     "the longest run that is traced for that, in instructions of the program (10000000)", false,
+     false},
     {"faults", "control|data",
      "what is faulty: what conditional branches depend on, or all that instructions read (control)",
      false, false},
@@ -38,16 +48,6 @@ static const struct injector_parameter parameters[] = {
      "write a line for each basic block to this file: its address, and how many of the reference "
      "runs executed it",
      false, false},
-    {"points", "N",
-     "draw so many flips, uniformly over all instructions that are executed and all bits of "
-     "general "
-     "registers and flags, and try each class of equal ones once (register only)",
-     false, false},
-    {"each", "class|point", "what of the points is tried: each class once, or every point (class)",
-     false, false},
-    {"steps", "N",
-     "the longest run that is traced for that, in instructions of the program (10000000)", false,
-     false},
     {"program", "FILE", "the program to inject into, if the command starts another one", false,
      false},
     {0},
@@ -514,7 +514,7 @@ static struct error *reproduce(void *data, const char *spec, uint64_t seed, uint
 const struct injector injector_register = {
     .name = "register",
     .summary = "flips bits of registers that an executed instruction reads",
-    .parameters = parameters,
+    .parameters = register_parameters,
     .open = open_register,
     .close = close_upsets,
     .input = input_of,
@@ -535,7 +535,7 @@ const struct injector injector_register = {
 const struct injector injector_memory = {
     .name = "memory",
     .summary = "flips bits of memory that an executed instruction reads",
-    .parameters = parameters,
+    .parameters = register_parameters + 3,
     .open = open_memory,
     .close = close_upsets,
     .input = input_of,
