@@ -7,7 +7,7 @@
 
 // The caller frees the path. NULL without a home directory.
 _must_check_ struct error *cache_directory_find(char **ret_directory);
-// Makes a directory and all above it.
+// Makes a directory, and the one above it.
 _must_check_ struct error *cache_directory_make(const char *directory);
 
 #endif

@@ -42,7 +42,8 @@ static _Noreturn void boot_probe(const char *disk)
     _exit(127);
 }
 
-static bool boots(const char *disk)
+// *ret_certain: QEMU has run, so that the answer is KVM's.
+static bool boots(const char *disk, bool *ret_certain)
 {
     int status = 0;
     pid_t process = fork();
@@ -58,20 +59,22 @@ static bool boots(const char *disk)
             ;
     if (ended >= 0)
         close(ended);
-    return in_time && WIFEXITED(status) && WEXITSTATUS(status) == BOOTED;
+    bool works = in_time && WIFEXITED(status) && WEXITSTATUS(status) == BOOTED;
+    *ret_certain = works || (process > 0 && !in_time);
+    return works;
 }
 
-static struct error *probe(bool *ret_works)
+static struct error *probe(bool *ret_works, bool *ret_certain)
 {
     char path[] = "/tmp/ordeal-probe-XXXXXX";
-    *ret_works = false;
+    *ret_works = *ret_certain = false;
     if (access("/dev/kvm", R_OK | W_OK) != 0)
         return NULL;
     _cleanup_close_ int file = mkostemp(path, O_CLOEXEC);
     if (file < 0)
         return error_from_errno(errno, "cannot make a file in /tmp");
     bool written = write(file, boot_sector, sizeof boot_sector) == (ssize_t)sizeof boot_sector;
-    *ret_works = written && boots(path);
+    *ret_works = written && boots(path, ret_certain);
     unlink(path);
     return written ? NULL : error_from_errno(errno, "cannot write %s", path);
 }
@@ -125,8 +128,9 @@ struct error *guest_probe_kvm(bool *ret_works)
     TRY(find_answer(&path));
     if (path != NULL && read_answer(path, ret_works))
         return NULL;
-    TRY(probe(ret_works));
-    if (path != NULL)
+    bool certain;
+    TRY(probe(ret_works, &certain));
+    if (path != NULL && certain)
         keep_answer(path, *ret_works);
     return NULL;
 }

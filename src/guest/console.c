@@ -49,8 +49,14 @@ static const char *without_time(const char *line)
 {
     if (*line != '[')
         return line;
-    const char *end = line + 1 + strspn(line + 1, " 0123456789.T");
-    return *end == ']' ? end + 1 + strspn(end + 1, " ") : line;
+    const char *end = line + 1 + strspn(line + 1, " 0123456789.");
+    if (*end != ']')
+        return line;
+    end += 1 + strspn(end + 1, " ");
+    // Who says it: a task or a processor.
+    if (end[0] == '[' && (end[1] == 'T' || end[1] == 'C' || end[1] == ' '))
+        end += strcspn(end, "]") + (strchr(end, ']') != NULL);
+    return end + strspn(end, " ");
 }
 
 // "name+0x12/0x40" at the beginning of a text; its length, or 0.
@@ -62,12 +68,33 @@ static size_t frame_size(const char *text)
     return strcspn(text, " ");
 }
 
+// Functions that only report; whoever called them is to blame.
+static bool is_reporter(const char *frame)
+{
+    static const char *const names[] = {"dump_stack", "show_stack", "panic+", "__warn",
+                                        "report_bug", "die+",       "__die"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(frame, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 static struct error *take_frame(struct console *console, const char *text)
 {
+    if (console->complete)
+        return NULL;
+    if (strstr(text, "---[ end ") != NULL) {
+        console->complete = console->frames != 0;
+        return NULL;
+    }
+    text += strspn(text, " ");
     if (strncmp(text, "RIP: ", 5) == 0) {
         const char *colon = strchr(text + 5, ':');
         text = colon != NULL && colon[1] != ' ' ? colon + 1 : text + 5;
+        console->complete = console->frames > 1; // said again at the end
         console->in_stack = true;
+        if (console->complete)
+            return NULL;
     } else if (strncmp(text, "Call Trace:", 11) == 0) {
         console->in_stack = true;
         return NULL;
@@ -75,7 +102,7 @@ static struct error *take_frame(struct console *console, const char *text)
         return NULL;
     }
     size_t size = frame_size(text);
-    if (size == 0 || console->frames == CONSOLE_STACK)
+    if (size == 0 || console->frames == CONSOLE_STACK || is_reporter(text))
         return NULL;
     console->frames++;
     TRY(buffer_append(&console->stack, text, size));

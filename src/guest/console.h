@@ -28,7 +28,7 @@ struct console {
     // Frames of the call trace of the first trouble, innermost first: "name+0x12/0x40".
     struct buffer stack;
     unsigned frames;
-    bool in_stack;
+    bool in_stack, complete;
     char lines[CONSOLE_LINES][CONSOLE_LINE]; // a ring
     uint64_t line_count;                     // all that were written
     char line[CONSOLE_LINE];                 // the one that is being written

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define PACKET_MOST 2048 // bytes of an answer that is of any use here
-#define WRITE_MOST  512
 
 static struct error *send_packet(struct guest_gdb *gdb, const char *text)
 {
@@ -21,7 +20,8 @@ static struct error *send_packet(struct guest_gdb *gdb, const char *text)
     return guest_link_send(&gdb->link, packet.data, packet.size);
 }
 
-// Takes the first packet of what has come, and acknowledges it. False if there is no whole one yet.
+// Takes the first packet of what has come; the caller acknowledges it. False if there is no whole
+// one yet.
 static bool next_packet(struct guest_gdb *gdb, char text[PACKET_MOST])
 {
     struct buffer *in = &gdb->link.in;
@@ -96,18 +96,6 @@ struct error *guest_gdb_breakpoint(struct guest_gdb *gdb, bool set, bool hardwar
     return demand(gdb, text, deadline_ns);
 }
 
-struct error *guest_gdb_write(struct guest_gdb *gdb, uint64_t address, const unsigned char *bytes,
-                              size_t size, uint64_t deadline_ns)
-{
-    _cleanup_(buffer_deinit) struct buffer text = {0};
-    if (size > WRITE_MOST)
-        return error_new("%zu bytes are too many for one write", size);
-    TRY(buffer_printf(&text, "M%llx,%zx:", (unsigned long long)address, size));
-    for (size_t i = 0; i < size; i++)
-        TRY(buffer_printf(&text, "%02x", bytes[i]));
-    return demand(gdb, text.data, deadline_ns);
-}
-
 static int digit(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
@@ -122,18 +110,6 @@ static bool read_hex(const char *text, unsigned char *bytes, size_t size)
         bytes[i] = (unsigned char)(high << 4 | low);
     }
     return true;
-}
-
-struct error *guest_gdb_read(struct guest_gdb *gdb, uint64_t address, unsigned char *ret_bytes,
-                             size_t size, uint64_t deadline_ns)
-{
-    char text[64], answer[PACKET_MOST];
-    snprintf(text, sizeof text, "m%llx,%zx", (unsigned long long)address,
-             size <= WRITE_MOST ? size : WRITE_MOST);
-    TRY(ask(gdb, text, deadline_ns, answer));
-    if (strlen(answer) != 2 * size || !read_hex(answer, ret_bytes, size))
-        return error_new("the guest has no memory at 0x%llx", (unsigned long long)address);
-    return NULL;
 }
 
 // All registers at once: rip follows the sixteen general ones, in the machine's order of bytes.
@@ -169,15 +145,4 @@ struct error *guest_gdb_take_stop(struct guest_gdb *gdb, bool *ret_stopped)
             TRY(acknowledge(gdb));
     }
     return NULL;
-}
-
-struct error *guest_gdb_interrupt(struct guest_gdb *gdb, uint64_t deadline_ns)
-{
-    bool stopped = false, in_time = true;
-    TRY(guest_link_send(&gdb->link, "\x03", 1));
-    while (!stopped && in_time) {
-        TRY(guest_link_wait(&gdb->link, deadline_ns, &in_time));
-        TRY(guest_gdb_take_stop(gdb, &stopped));
-    }
-    return stopped ? NULL : error_new("the guest could not be stopped in time");
 }

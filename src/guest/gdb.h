@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// QEMU's gdb stub, as far as it is needed here: breakpoints, writing memory, going on.
+// QEMU's gdb stub, as far as it is needed here: breakpoints, where the processor is, going on.
 #ifndef ORDEAL_GUEST_GDB_H
 #define ORDEAL_GUEST_GDB_H
 
@@ -15,14 +15,6 @@ _must_check_ struct error *guest_gdb_start(struct guest_gdb *gdb, uint64_t deadl
 // Sets or removes a breakpoint at a virtual address. `hardware`: by a register of the processor.
 _must_check_ struct error *guest_gdb_breakpoint(struct guest_gdb *gdb, bool set, bool hardware,
                                                 uint64_t address, uint64_t deadline_ns);
-// Writes at most 512 bytes to virtual memory, as the processor that stopped sees it.
-_must_check_ struct error *guest_gdb_write(struct guest_gdb *gdb, uint64_t address,
-                                           const unsigned char *bytes, size_t size,
-                                           uint64_t deadline_ns);
-// Reads at most 512 bytes likewise.
-_must_check_ struct error *guest_gdb_read(struct guest_gdb *gdb, uint64_t address,
-                                          unsigned char *ret_bytes, size_t size,
-                                          uint64_t deadline_ns);
 // The address of the next instruction of the processor that stopped.
 _must_check_ struct error *guest_gdb_place(struct guest_gdb *gdb, uint64_t deadline_ns,
                                            uint64_t *ret_address);
@@ -30,7 +22,5 @@ _must_check_ struct error *guest_gdb_place(struct guest_gdb *gdb, uint64_t deadl
 _must_check_ struct error *guest_gdb_continue(struct guest_gdb *gdb, bool one);
 // Understands what has come since then. *ret_stopped: the machine has stopped.
 _must_check_ struct error *guest_gdb_take_stop(struct guest_gdb *gdb, bool *ret_stopped);
-// Stops the machine where it is, and waits for that.
-_must_check_ struct error *guest_gdb_interrupt(struct guest_gdb *gdb, uint64_t deadline_ns);
 
 #endif

@@ -56,9 +56,12 @@ struct error *guest_link_send(struct guest_link *link, const char *data, size_t 
         ssize_t sent = link->socket >= 0 ? send(link->socket, data, size, MSG_NOSIGNAL) : -1;
         if (sent < 0 && errno == EINTR && link->socket >= 0)
             continue;
+        if (sent < 0 && link->socket >= 0) { // the other side has ended
+            close(link->socket);
+            link->socket = -1;
+        }
         if (sent < 0)
-            return link->socket >= 0 ? error_from_errno(errno, "cannot write to %s", link->name)
-                                     : error_new("%s is closed", link->name);
+            return error_new("%s is closed", link->name);
         data += sent;
         size -= (size_t)sent;
     }

@@ -238,7 +238,7 @@ static struct error *explain(struct guest_machine *machine, struct error *error)
 {
     char text[1024];
     struct pollfd state = {.fd = machine->ended, .events = POLLIN};
-    if (machine->ended < 0 || poll(&state, 1, 0) <= 0)
+    if (machine->ended < 0 || poll(&state, 1, clock_poll_ms(GUEST_DEATH_WAIT_NS)) <= 0)
         return error;
     ssize_t size = read(machine->errors, text, sizeof text - 1);
     if (size <= 0)
@@ -293,7 +293,7 @@ struct error *guest_machine_open(const struct guest_system *system,
 struct error *guest_machine_go(struct guest_machine *machine, uint64_t deadline_ns)
 {
     return machine->debug ? guest_gdb_continue(&machine->gdb, false)
-                          : guest_qmp_command(&machine->qmp, "cont", NULL, deadline_ns);
+                          : guest_qmp_command(&machine->qmp, "cont", deadline_ns);
 }
 
 int guest_machine_stop(struct guest_machine *machine)

@@ -41,7 +41,7 @@ static void take_line(struct guest_qmp *qmp, const char *line, size_t size)
     if (error == NULL && json_object_get(object, "return") == NULL)
         return;
     qmp->answers++;
-    snprintf(qmp->answer_class, sizeof qmp->answer_class, "%s", text_of(error, "desc"));
+    snprintf(qmp->answer_error, sizeof qmp->answer_error, "%s", text_of(error, "desc"));
 }
 
 struct error *guest_qmp_take(struct guest_qmp *qmp)
@@ -60,16 +60,12 @@ struct error *guest_qmp_take(struct guest_qmp *qmp)
     return NULL;
 }
 
-struct error *guest_qmp_command(struct guest_qmp *qmp, const char *command, const char *arguments,
-                                uint64_t deadline_ns)
+struct error *guest_qmp_command(struct guest_qmp *qmp, const char *command, uint64_t deadline_ns)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     unsigned before = qmp->answers;
     bool in_time = true;
-    TRY(buffer_printf(&text, "{\"execute\":\"%s\"", command));
-    if (arguments != NULL)
-        TRY(buffer_printf(&text, ",\"arguments\":%s", arguments));
-    TRY(buffer_printf(&text, "}\n"));
+    TRY(buffer_printf(&text, "{\"execute\":\"%s\"}\n", command));
     TRY(guest_link_send(&qmp->link, text.data, text.size));
     while (qmp->answers == before && in_time) {
         TRY(guest_link_wait(&qmp->link, deadline_ns, &in_time));
@@ -77,12 +73,12 @@ struct error *guest_qmp_command(struct guest_qmp *qmp, const char *command, cons
     }
     if (qmp->answers == before)
         return error_new("QEMU did not answer '%s' in time", command);
-    return *qmp->answer_class == '\0'
+    return *qmp->answer_error == '\0'
                ? NULL
-               : error_new("QEMU refuses '%s': %s", command, qmp->answer_class);
+               : error_new("QEMU refuses '%s': %s", command, qmp->answer_error);
 }
 
 struct error *guest_qmp_start(struct guest_qmp *qmp, uint64_t deadline_ns)
 {
-    return guest_qmp_command(qmp, "qmp_capabilities", NULL, deadline_ns);
+    return guest_qmp_command(qmp, "qmp_capabilities", deadline_ns);
 }

@@ -15,7 +15,7 @@ struct guest_events {
 struct guest_qmp {
     struct guest_link link;
     struct guest_events events;
-    char answer_class[64]; // of the last error, "" if the last answer was none
+    char answer_error[64]; // of the last error, "" if the last answer was none
     unsigned answers;      // that came so far
 };
 
@@ -23,8 +23,8 @@ struct guest_qmp {
 _must_check_ struct error *guest_qmp_start(struct guest_qmp *qmp, uint64_t deadline_ns);
 // Understands what has come: counts answers, notes events.
 _must_check_ struct error *guest_qmp_take(struct guest_qmp *qmp);
-// Sends a command with these arguments (a JSON object as text, or NULL) and waits for its answer.
+// Sends a command and waits for its answer.
 _must_check_ struct error *guest_qmp_command(struct guest_qmp *qmp, const char *command,
-                                             const char *arguments, uint64_t deadline_ns);
+                                             uint64_t deadline_ns);
 
 #endif

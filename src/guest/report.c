@@ -10,9 +10,10 @@
 
 const char *const guest_phase_names[GUEST_PHASES] = {"boot", "pretest", "workload", "posttest",
                                                      "shutdown"};
-const char *const guest_end_names[GUEST_ENDS] = {"stable", "not-run", "pretest-failed", "crashed"};
-const char *const guest_crash_names[GUEST_CRASHES] = {"none",  "panic", "oops",   "triple-fault",
-                                                      "reset", "hang",  "broken", "emulator"};
+const char *const guest_end_names[GUEST_ENDS] = {"stable", "not-run", "pretest-failed", "crashed",
+                                                 "unfinished"};
+const char *const guest_crash_names[GUEST_CRASHES] = {"none",  "panic", "oops",  "triple-fault",
+                                                      "reset", "hang",  "broken"};
 
 void guest_report_deinit(struct guest_report *report)
 {

@@ -22,6 +22,7 @@ enum guest_end {
     GUEST_NOT_RUN,        // QEMU could not run it: says nothing about the system
     GUEST_PRETEST_FAILED, // or was never reached: the run is not valid
     GUEST_CRASHED,        // the pretest passed, and the posttest failed or was never reached
+    GUEST_UNFINISHED,     // it is still running
     GUEST_ENDS
 };
 enum guest_crash { // how it crashed; also before the pretest
@@ -32,7 +33,6 @@ enum guest_crash { // how it crashed; also before the pretest
     GUEST_RESET,        // it restarted, or switched itself off
     GUEST_HANG,         // it does not answer any more
     GUEST_BROKEN,       // it answers, and the posttest failed
-    GUEST_EMULATOR,     // QEMU itself ended
     GUEST_CRASHES
 };
 

@@ -23,6 +23,7 @@
 #define COUNT_MOST    100 // activations; then the breakpoints are removed
 #define CONSOLE_SHOWN 25  // lines of the console in the report
 #define ERRORS_KEPT   4096
+#define BREAKPOINTS   4 // that a processor has
 
 struct guest {
     const struct guest_system *system;
@@ -51,6 +52,12 @@ static bool is_hardware(const struct guest *guest)
 static uint64_t answer_by(void)
 {
     return clock_ns() + GUEST_ANSWER_WAIT_NS;
+}
+
+static void tell(const struct guest *guest)
+{
+    if (guest->options->progress != NULL)
+        guest->options->progress(guest->options->data, guest->report);
 }
 
 // ---- Breakpoints ----
@@ -94,6 +101,7 @@ static struct error *take_activation(struct guest *guest, uint64_t address)
     if (report->activations++ == 0) {
         report->activated_in = report->phase;
         report->activated_ns = clock_ns() - guest->start_ns;
+        tell(guest);
     }
     if (report->activations < COUNT_MOST)
         return step_over(guest, address);
@@ -154,10 +162,10 @@ static int status_of(int status)
 
 static void take_script_end(struct guest *guest)
 {
-    int status;
+    int status = 0;
+    kill(-guest->script, SIGKILL); // what it left running; its own end keeps the number taken
     while (waitpid(guest->script, &status, 0) < 0 && errno == EINTR)
         ;
-    kill(-guest->script, SIGKILL); // what it left running
     guest->status = status_of(status);
     close(guest->script_ended);
     guest->script_ended = -1;
@@ -182,7 +190,9 @@ static struct error *pump(struct guest *guest, uint64_t deadline_ns)
         deadline_ns = guest->dead_ns + GUEST_DEATH_WAIT_NS;
     if (poll(fds, COUNT, now < deadline_ns ? clock_poll_ms(deadline_ns - now) : 0) < 0)
         return errno == EINTR ? NULL : error_from_errno(errno, "cannot wait for the guest");
-    if (fds[SIGNALS].revents != 0)
+    struct signalfd_siginfo signal;
+    if (fds[SIGNALS].revents != 0 &&
+        read(guest->signals, &signal, sizeof signal) == (ssize_t)sizeof signal)
         guest->interrupted = true;
     if (fds[CONSOLE].revents != 0)
         TRY(take_console(guest));
@@ -213,7 +223,8 @@ static bool is_over(const struct guest *guest)
 
 // ---- Scripts ----
 
-static _Noreturn void become(const struct guest *guest, char *const *command, bool quiet)
+static _Noreturn void become(const struct guest *guest, char *const *command, bool quiet,
+                             pid_t parent)
 {
     char port[16];
     sigset_t none;
@@ -221,7 +232,7 @@ static _Noreturn void become(const struct guest *guest, char *const *command, bo
     sigprocmask(SIG_SETMASK, &none, NULL);
     snprintf(port, sizeof port, "%u", guest->machine.port);
     int nothing = open("/dev/null", O_RDONLY);
-    if (setpgid(0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
+    if (setpgid(0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
         chdir(guest->system->directory) == 0 && nothing >= 0 && dup2(nothing, 0) >= 0 &&
         (!quiet || dup2(2, 1) >= 0) && setenv("GUEST_PORT", port, 1) == 0 &&
         setenv("GUEST_PHASE", guest_phase_names[guest->report->phase], 1) == 0) {
@@ -245,13 +256,14 @@ static struct error *run_script(struct guest *guest, char *const *command, bool 
                                 uint64_t deadline_ns, bool *ret_done)
 {
     *ret_done = false;
+    pid_t parent = getpid();
     guest->script = fork();
     if (guest->script < 0) {
         guest->script = 0;
         return error_from_errno(errno, "cannot start a process");
     }
     if (guest->script == 0)
-        become(guest, command, quiet);
+        become(guest, command, quiet, parent);
     setpgid(guest->script, guest->script); // whichever of both is first
     guest->script_ended = pidfd_open(guest->script, 0);
     if (guest->script_ended < 0)
@@ -287,11 +299,13 @@ static struct error *find_crash(struct guest *guest, bool done)
     bool tripped = false;
     if (guest->ended)
         TRY(guest_machine_tripped(&guest->machine, &tripped));
-    if (guest->console.trouble == CONSOLE_PANIC) {
+    if (guest->console.trouble == CONSOLE_PANIC || events->panicked) {
         report->crash = GUEST_PANIC;
-        return set_reason(guest, guest->console.what);
+        return set_reason(guest, *guest->console.what != '\0' ? guest->console.what
+                                                              : "its panic device says so");
     }
-    if (guest->ended && !events->shutdown) {
+    // What ends QEMU from outside says nothing about the guest.
+    if (guest->ended && !(events->shutdown && events->by_guest)) {
         report->end = GUEST_NOT_RUN;
         guest->errors[strcspn(guest->errors, "\n")] = '\0';
         snprintf(text, sizeof text, "QEMU ended%s%s", *guest->errors != '\0' ? ": " : " by itself",
@@ -326,6 +340,7 @@ static void enter(struct guest *guest, enum guest_phase phase, uint64_t *since_n
     guest->report->phase_ns[guest->report->phase] += now - *since_ns;
     guest->report->phase = phase;
     *since_ns = now;
+    tell(guest);
 }
 
 // Until the console says so; without such a text, until a pretest passes. *ret_ready is false if
@@ -345,7 +360,8 @@ static struct error *boot(struct guest *guest, bool *ret_ready)
             TRY(pump(guest, deadline));
             continue;
         }
-        TRY(run_path(guest, guest->system->pretest, deadline, &done));
+        uint64_t try_by = clock_ns() + guest->system->pretest_ns;
+        TRY(run_path(guest, guest->system->pretest, try_by < deadline ? try_by : deadline, &done));
         if (done && guest->status == 0) {
             *ret_ready = true;
             return NULL;
@@ -357,15 +373,18 @@ static struct error *boot(struct guest *guest, bool *ret_ready)
     return NULL;
 }
 
-// The pretest, or the same as the posttest. *ret_passed.
-static struct error *test(struct guest *guest, bool *ret_passed)
+// The pretest, or the same as the posttest; what the run ends with if it does not pass.
+static struct error *test(struct guest *guest, enum guest_end otherwise, bool *ret_passed)
 {
     bool done = false;
     uint64_t deadline = clock_ns() + guest->system->pretest_ns;
     *ret_passed = false;
     TRY(run_path(guest, guest->system->pretest, deadline, &done));
     *ret_passed = done && guest->status == 0 && !guest->ended && guest->dead_ns == 0;
-    return *ret_passed ? NULL : find_crash(guest, done);
+    if (*ret_passed)
+        return NULL;
+    guest->report->end = otherwise;
+    return find_crash(guest, done);
 }
 
 static struct error *work(struct guest *guest)
@@ -396,28 +415,32 @@ static struct error *drive(struct guest *guest)
     uint64_t since = clock_ns();
     bool passed = false;
     guest->start_ns = since;
+    report->end = GUEST_UNFINISHED;
+    tell(guest);
     if (guest->options->place_count != 0)
         TRY(set_breakpoints(guest, true));
     TRY(boot(guest, &passed));
-    report->end = GUEST_PRETEST_FAILED;
     if (!passed) {
+        report->end = GUEST_PRETEST_FAILED;
         TRY(find_crash(guest, false));
         enter(guest, GUEST_BOOT, &since);
         return NULL;
     }
     enter(guest, GUEST_PRETEST, &since);
-    TRY(test(guest, &passed));
-    if (!passed)
+    TRY(test(guest, GUEST_PRETEST_FAILED, &passed));
+    if (!passed) {
+        enter(guest, GUEST_PRETEST, &since);
         return NULL;
+    }
     enter(guest, GUEST_WORKLOAD, &since);
-    report->end = GUEST_CRASHED;
     TRY(work(guest));
     if (is_over(guest) || guest->dead_ns != 0) {
+        report->end = GUEST_CRASHED;
         enter(guest, GUEST_WORKLOAD, &since);
         return find_crash(guest, false);
     }
     enter(guest, GUEST_POSTTEST, &since);
-    TRY(test(guest, &passed));
+    TRY(test(guest, GUEST_CRASHED, &passed));
     if (!passed) {
         enter(guest, GUEST_POSTTEST, &since);
         return NULL;
@@ -445,6 +468,13 @@ static struct error *run(struct guest *guest)
     if (guest->options->trace != NULL) // only TCG knows what it executes
         accelerator = GUEST_TCG;
     TRY(guest_choose_accelerator(&accelerator));
+    if (accelerator == GUEST_KVM && guest->options->place_count > BREAKPOINTS) {
+        if (guest->options->accelerator == GUEST_KVM)
+            return error_new("the fault has %zu copies, and the processor can watch %d places: use "
+                             "emulation (tcg)",
+                             guest->options->place_count, BREAKPOINTS);
+        accelerator = GUEST_TCG;
+    }
     strcpy(guest->report->accelerator, accelerator == GUEST_KVM ? "kvm" : "tcg");
     const struct guest_machine_options options = {
         .accelerator = accelerator,

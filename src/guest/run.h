@@ -20,6 +20,10 @@ struct guest_run_options {
     // Where the fault begins: it is activated when the processor gets to one of these addresses.
     const uint64_t *places;
     size_t place_count; // at most GUEST_MOST_PLACES
+    // Called at the beginning of each phase and at the first activation, with what is known so far:
+    // whoever runs this may be killed before its end. May be NULL.
+    void (*progress)(void *data, const struct guest_report *report);
+    void *data;
 };
 
 // Runs the system once. What the guest does is never an error, but part of the report. SIGINT and

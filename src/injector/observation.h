@@ -65,6 +65,7 @@ enum observed_system {
     SYSTEM_STABLE,
     SYSTEM_NOT_RUN,        // says nothing about it
     SYSTEM_PRETEST_FAILED, // or was never reached
+    SYSTEM_UNFINISHED,     // the run was ended after the pretest: by its time limit, or it is none
     // The pretest passed, and then:
     SYSTEM_CRASHED,
     SYSTEM_HANGS,

@@ -185,7 +185,9 @@ static struct error *ask_valid(struct verdict_draft *draft)
     if (run->observation.damage != WIRE_DAMAGE_NONE)
         return buffer_printf(&draft->reason, "region damaged by the target: %s",
                              wire_damage_text(run->observation.damage).meaning);
-    if (run->observation.system == SYSTEM_NOT_RUN)
+    bool unfinished = run->observation.system == SYSTEM_UNFINISHED;
+    if (run->observation.system == SYSTEM_NOT_RUN ||
+        (unfinished && run->workload.end != SANDBOX_TIMEOUT))
         return put_system(draft, "the guest could not be run: ");
     if (run->observation.system == SYSTEM_PRETEST_FAILED)
         return put_system(draft, "the guest's pretest did not pass: ");
@@ -222,13 +224,14 @@ static struct error *ask_system(struct verdict_draft *draft)
         enum verdict verdict;
         const char *what;
     } ends[] = {
+        [SYSTEM_UNFINISHED] = {VERDICT_HANG, "system hang"},
         [SYSTEM_CRASHED] = {VERDICT_CRASH, "system crash"},
         [SYSTEM_HANGS] = {VERDICT_HANG, "system hang"},
         [SYSTEM_BROKEN] = {VERDICT_UNSTABLE, "posttest"},
     };
     const struct observation *observation = &draft->run->observation;
     struct frame_text frame;
-    if (observation->system < SYSTEM_CRASHED)
+    if (observation->system < SYSTEM_UNFINISHED)
         return NULL;
     draft->verdict = ends[observation->system].verdict;
     TRY(put_system(draft, ""));

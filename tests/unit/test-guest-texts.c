@@ -99,7 +99,7 @@ static void events_come_between_answers(void **state)
     assert_null(buffer_append(&qmp.link.in, text, sizeof text - 1));
     assert_null(guest_qmp_take(&qmp));
     assert_int_equal(qmp.answers, 2);
-    assert_string_equal(qmp.answer_class, "no such thing");
+    assert_string_equal(qmp.answer_error, "no such thing");
     assert_true(qmp.events.shutdown && qmp.events.by_guest);
     assert_string_equal(qmp.events.reason, "guest-reset");
     assert_false(qmp.events.panicked); // its line is not complete

@@ -109,11 +109,11 @@ static struct error *choose(const char *name, enum guest_accelerator *ret_accele
 static struct error *write_executed(const char *path, struct prepared *prepared)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    _cleanup_(output_close) struct output output;
     TRY(guest_kernel_take_trace(&prepared->program, prepared->trace));
     for (size_t i = 0; i < prepared->program.image.candidates.count; i++)
         if (prepared->program.executed[i])
             TRY(buffer_printf(&text, "%zu\n", i + 1));
+    _cleanup_(output_close) struct output output;
     TRY(output_open(path, STDOUT_FILENO, &output));
     return output_put(&output, &text);
 }
@@ -195,8 +195,25 @@ static int status_of(const struct guest_report *report)
 {
     static const int statuses[] = {[GUEST_NOT_RUN] = EXIT_CANNOT_RUN,
                                    [GUEST_PRETEST_FAILED] = STATUS_INVALID,
-                                   [GUEST_CRASHED] = STATUS_CRASHED};
+                                   [GUEST_CRASHED] = STATUS_CRASHED,
+                                   [GUEST_UNFINISHED] = STATUS_CRASHED};
     return report->end == GUEST_STABLE ? report->status : statuses[report->end];
+}
+
+// What is known so far, in case this process is killed. What cannot be written now is tried again.
+static void write_progress(void *data, const struct guest_report *report)
+{
+    const struct settings *settings = data;
+    _cleanup_(buffer_deinit) struct buffer json = {0};
+    _cleanup_(output_close) struct output output = {.opened = -1};
+    if (settings->output == NULL)
+        return;
+    struct error *error = output_open(settings->output, STDOUT_FILENO, &output);
+    if (error == NULL)
+        error = guest_report_write(report, &json);
+    if (error == NULL)
+        error = output_put(&output, &json);
+    error_free(error);
 }
 
 static struct error *conclude(const struct settings *settings, const struct guest_system *system,
@@ -232,6 +249,8 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         .trace = prepared.trace,
         .places = prepared.places,
         .place_count = prepared.place_count,
+        .progress = write_progress,
+        .data = (void *)settings,
     };
     TRY(guest_run(&system, &wanted, &report));
     if (settings->executed != NULL)

@@ -82,20 +82,18 @@ static void close_guests(void *data)
     free(self);
 }
 
-// The folder in "ordeal guest [--accelerator NAME] SYSTEM", and the place of "guest" in it.
+// The folder in "ordeal guest SYSTEM", and the place of "guest" in it.
 static struct error *find_system(struct guests *self, const char **ret_folder)
 {
     const struct words *command = self->setup.command;
     if (command->count < 3 || strcmp(file_base_name(command->items[0]), "ordeal") != 0 ||
         strcmp(command->items[1], "guest") != 0)
         return error_new("the injector 'guest' needs the command 'ordeal guest SYSTEM'");
-    size_t at = 2;
-    while (at < command->count && command->items[at][0] == '-')
-        at += strcmp(command->items[at], "--accelerator") == 0 ? 2 : 1;
-    if (at >= command->count)
-        return error_new("'ordeal guest' needs a system: the folder with its file " GUEST_FILE);
+    if (command->items[2][0] == '-')
+        return error_new("the injector 'guest' needs the command 'ordeal guest SYSTEM' without "
+                         "options: it adds its own");
     self->verb = 1;
-    *ret_folder = command->items[at];
+    *ret_folder = command->items[2];
     return NULL;
 }
 
@@ -282,6 +280,8 @@ static enum observed_system system_of(const struct guest_report *report)
         return SYSTEM_NOT_RUN;
     case GUEST_PRETEST_FAILED:
         return SYSTEM_PRETEST_FAILED;
+    case GUEST_UNFINISHED:
+        return report->phase < GUEST_WORKLOAD ? SYSTEM_PRETEST_FAILED : SYSTEM_UNFINISHED;
     default:
         return report->crash == GUEST_HANG     ? SYSTEM_HANGS
                : report->crash == GUEST_BROKEN ? SYSTEM_BROKEN
@@ -348,7 +348,7 @@ static struct error *observe(void *data, const char *root, struct observation *o
     _cleanup_(buffer_deinit) struct buffer text = {0};
     _cleanup_(guest_report_deinit) struct guest_report report = {0};
     TRY(buffer_read_regular(self->report.path, REPORT_LIMIT, &text));
-    if (text.size == 0) { // it was killed, or could not begin: its exit status tells
+    if (text.size == 0) { // it could not begin; what it said is kept
         observation->system = SYSTEM_NOT_RUN;
         observation->system_reason = strdup("'ordeal guest' left no report");
         return observation->system_reason != NULL ? NULL : error_no_memory();

@@ -105,7 +105,7 @@ static bool can_read(const void *address, size_t size, uintptr_t *page)
 // target's own is kept behind ours.
 static char *const *with_runtime(char *const *environment)
 {
-    uintptr_t array = 0, strings = 0; // pages that can be read
+    uintptr_t array = UINTPTR_MAX, strings = UINTPTR_MAX; // pages that can be read
     environment_prepare();
     size_t count = 0;
     const char *preload = NULL, *region_entry = attach_entry();
