@@ -513,6 +513,7 @@ struct error *guest_run(const struct guest_system *system, const struct guest_ru
     console_deinit(&guest.console);
     if (guest.signals >= 0)
         close(guest.signals);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (!guest.interrupted) // a second signal must not stop the caller from cleaning up
+        sigprocmask(SIG_SETMASK, &before, NULL);
     return error;
 }

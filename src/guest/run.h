@@ -26,8 +26,8 @@ struct guest_run_options {
     void *data;
 };
 
-// Runs the system once. What the guest does is never an error, but part of the report. SIGINT and
-// SIGTERM end the run with an error.
+// Runs the system once. What the guest does is never an error, but part of the report. SIGINT,
+// SIGTERM and SIGHUP end the run with an error, and stay blocked then.
 _must_check_ struct error *guest_run(const struct guest_system *system,
                                      const struct guest_run_options *options,
                                      struct guest_report *ret_report);
