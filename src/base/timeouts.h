@@ -95,6 +95,21 @@
 #define GUEST_RETRY_PAUSE_NS (100 * NS_PER_MS) // between pretests, while a guest boots
 #define GUEST_DEATH_WAIT_NS  (1 * NS_PER_S)    // after a panic: the rest of its report
 
+// A cluster
+#define CLUSTER_COMMAND_WAIT_NS     (60 * NS_PER_S) // Slurm's commands wait long for its controller
+#define CLUSTER_PIECE_NS            (120 * NS_PER_S) // of work for one task: its start is a small part
+#define CLUSTER_PATIENCE_NS         (600 * NS_PER_S) // with a full disk, or without an answer
+#define CLUSTER_RETRY_PAUSE_NS      (2 * NS_PER_S)   // then, from one try to the next
+#define CLUSTER_FILE_FIRST_NS       (1 * NS_PER_S) // to a task's first file of results; doubles to:
+#define CLUSTER_FILE_LAST_NS        (16 * NS_PER_S) // or more: what a dead node has not written is lost
+#define CLUSTER_WITHDRAWAL_PAUSE_NS (1 * NS_PER_S)    // looks of a task whether it is to end early
+#define CLUSTER_LOOK_PAUSE_NS       (500 * NS_PER_MS) // at the queue, at least
+#define CLUSTER_READ_PAUSE_NS       (200 * NS_PER_MS) // at the shared directory, at least
+#define CLUSTER_LOOK_SHARE          20               // likewise, as a multiple of what a look takes
+#define CLUSTER_NODES_PAUSE_NS      (30 * NS_PER_S)  // looks how many nodes there are
+#define CLUSTER_MISSING_WAIT_NS     (3 * NS_PER_S)   // a task has left the queue: files may be late
+#define CLUSTER_STUCK_WAIT_NS       (300 * NS_PER_S) // beside what slots may take: a task hangs
+
 // A campaign
 #define REFERENCE_WAIT_NS      (60 * NS_PER_S)   // at least: a workload must end by itself
 #define PREVIEW_WAIT_NS        (300 * NS_PER_S)  // likewise, for reference runs of --dry-run

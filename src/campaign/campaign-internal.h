@@ -32,10 +32,11 @@ struct campaign {
     struct scope *scope;
     struct schedule *schedule;
     const struct engine *engine;
-    void *workers;                    // the engine's own
-    struct words switchable;          // as of engine_task
-    struct running_job *running_jobs; // room for all slots, and for the batch being stored
-    unsigned running_job_count;
+    void *workers;           // the engine's own
+    struct words switchable; // as of engine_task
+    ARRAY(struct running_job) running_jobs;
+    ARRAY(uint32_t) free_tags; // of running_jobs
+    uint64_t trials_running;   // of those, the trials
     uint64_t progress_at_ns;
     uint64_t trials_before; // trials that the store had at the start
     uint64_t next_interval_check;

@@ -73,10 +73,7 @@ static bool interval_reached(struct campaign *campaign)
 // Those whose results are not stored yet.
 static uint64_t trials_running(const struct campaign *campaign)
 {
-    uint64_t count = schedule_held(campaign->schedule);
-    for (unsigned i = 0; i < campaign->running_job_count; i++)
-        count += campaign->running_jobs[i].used && !campaign->running_jobs[i].confirmation;
-    return count;
+    return schedule_held(campaign->schedule) + campaign->trials_running;
 }
 
 // Why no further trial should start, or STORE_STOP_NONE.
@@ -159,6 +156,28 @@ static struct error *take_job(struct campaign *campaign, struct running_job *run
     return schedule_next(campaign->schedule, ret_got, &running->job);
 }
 
+// A place for a job: one that is free, or a new one.
+static struct error *find_tag(struct campaign *campaign, uint32_t *ret_tag)
+{
+    if (campaign->free_tags.count != 0) {
+        *ret_tag = campaign->free_tags.items[--campaign->free_tags.count];
+        return NULL;
+    }
+    if (ARRAY_ADD(&campaign->running_jobs) == NULL)
+        return error_no_memory();
+    *ret_tag = (uint32_t)campaign->running_jobs.count - 1;
+    return NULL;
+}
+
+static struct error *give_tag_back(struct campaign *campaign, uint64_t tag)
+{
+    uint32_t *free_tag = ARRAY_ADD(&campaign->free_tags);
+    if (free_tag == NULL)
+        return error_no_memory();
+    *free_tag = (uint32_t)tag;
+    return NULL;
+}
+
 // Takes one confirmation, or one trial, or as many trials as may be forked in one run.
 static struct error *take_batch(struct campaign *campaign, struct engine_job *jobs,
                                 size_t *ret_count)
@@ -169,19 +188,21 @@ static struct error *take_batch(struct campaign *campaign, struct engine_job *jo
         fork_policy_lot(&campaign->forks, all > done ? all - done : 0, load.idle + load.busy);
     *ret_count = 0;
     for (size_t count = 0; count < most;) {
-        unsigned tag = 0;
-        while (campaign->running_jobs[tag].used)
-            tag++;
-        struct running_job *running = &campaign->running_jobs[tag];
+        uint32_t tag = 0;
+        TRY(find_tag(campaign, &tag));
+        struct running_job *running = &campaign->running_jobs.items[tag];
         bool got;
         TRY(take_job(campaign, running, count == 0, &got));
         if (!got)
-            return NULL;
+            return give_tag_back(campaign, tag);
         running->used = true;
-        jobs[count++] = (struct engine_job){.candidate = running->job.candidate,
-                                            .spec = running->job.spec,
-                                            .seed = running->job.seed,
-                                            .tag = tag};
+        campaign->trials_running += !running->confirmation;
+        jobs[count++] =
+            (struct engine_job){.candidate = running->job.candidate,
+                                .spec = running->job.spec,
+                                .seed = running->job.seed,
+                                .number = running->confirmation ? 0 : running->job.number,
+                                .tag = tag};
         *ret_count = count;
         if (running->confirmation)
             return NULL;
@@ -231,10 +252,11 @@ static struct error *tell_of_forks(struct campaign *campaign)
 
 static struct error *take_result(struct campaign *campaign, struct engine_result *result)
 {
-    struct running_job *running = &campaign->running_jobs[result->job.tag];
+    struct running_job *running = &campaign->running_jobs.items[result->job.tag];
     running->used = false;
-    struct error *error = NULL;
-    if (fork_policy_note(&campaign->forks, result))
+    campaign->trials_running -= !running->confirmation;
+    struct error *error = give_tag_back(campaign, result->job.tag);
+    if (error == NULL && fork_policy_note(&campaign->forks, result))
         error = tell_of_forks(campaign);
     if (error == NULL && result->way == WAY_NOT_RUN && !running->confirmation)
         error = schedule_skip(campaign->schedule, &running->job, ledger_keep, &campaign->ledger);
@@ -307,11 +329,7 @@ static struct error *notice_failure(struct campaign *campaign, bool *ret_failed)
         return NULL;
     campaign->stopped_by = STORE_STOP_SLOTS;
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(buffer_printf(
-        &text,
-        "the campaign stops: %s; is memory short, or does the workload kill processes "
-        "that are not its own? --resume runs what is left",
-        failure));
+    TRY(buffer_printf(&text, "the campaign stops: %s; --resume runs what is left", failure));
     return campaign_warn(campaign, text.data);
 }
 
@@ -342,6 +360,9 @@ struct error *campaign_loop(struct campaign *campaign)
             break;
         TRY(wait_for_result(campaign));
         TRY(ledger_flush(&campaign->ledger, false));
+        if (!campaign->ledger.open && schedule_held(campaign->schedule) == 0 &&
+            campaign->engine->stored != NULL)
+            campaign->engine->stored(campaign->workers);
         tell_progress(campaign, false);
     }
     TRY(schedule_flush(campaign->schedule, ledger_keep, &campaign->ledger));

@@ -15,8 +15,10 @@
 #include "campaign/switchable.h"
 #include "injector/parameters.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -76,6 +78,8 @@ static unsigned wanted_jobs(const struct campaign *campaign)
     if (jobs == 0)
         jobs = campaign->definition->jobs;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (jobs == 0 && campaign->engine->elsewhere)
+        return 0;
     if (jobs == 0)
         jobs = processors > 0 ? (unsigned)processors : 1;
     return jobs < 1024 ? jobs : 1024;
@@ -114,8 +118,41 @@ static bool may_work_ahead(const struct campaign *campaign)
            reference_seconds(campaign->reference)->mean < WORK_AHEAD_S;
 }
 
+static struct error *pass_warning_on(void *data, const char *sentence)
+{
+    return campaign_warn(data, sentence);
+}
+
+static void pass_note_on(void *data, const char *text)
+{
+    const struct campaign *campaign = data;
+    if (campaign->control->note != NULL)
+        campaign->control->note(campaign->control->data, text);
+}
+
+// The directory of this campaign that all machines share. It is found again when the campaign is
+// resumed: it is named after the store's file and the campaign.
+static struct error *shared_directory(const struct campaign *campaign, char **ret_path)
+{
+    const char *directory = campaign->definition->cluster.directory;
+    const char *path = store_path(campaign->store);
+    _cleanup_free_ char *whole = realpath(path, NULL);
+    struct stat status;
+    if (whole == NULL || stat(whole, &status) < 0)
+        return error_from_errno(errno, "%s", path);
+    if (asprintf(ret_path, "%s%s/ordeal-%llx-%llx-%lld", directory != NULL ? directory : whole,
+                 directory != NULL ? "" : "-shared", (unsigned long long)status.st_dev,
+                 (unsigned long long)status.st_ino, (long long)campaign->row.id) < 0)
+        return *ret_path = NULL, error_no_memory();
+    return NULL;
+}
+
 static struct error *start_workers(struct campaign *campaign, unsigned jobs)
 {
+    _cleanup_free_ char *shared = NULL;
+    _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
+    TRY(shared_directory(campaign, &shared));
+    TRY(store_find_campaign(campaign->store, campaign->row.id, &row));
     const struct engine_options options = {
         .task = {.definition = campaign->definition,
                  .injector = campaign->injector,
@@ -125,10 +162,12 @@ static struct error *start_workers(struct campaign *campaign, unsigned jobs)
         .workers = jobs,
         .stuck_ns = stuck_after_ns(campaign),
         .ahead = may_work_ahead(campaign),
+        .stored_definition = row.definition,
+        .shared = shared,
+        .warn = pass_warning_on,
+        .note = pass_note_on,
+        .data = campaign,
     };
-    campaign->engine = engine_find(campaign->definition->engine);
-    if (campaign->engine == NULL)
-        return error_new("there is no engine '%s'", campaign->definition->engine);
     return campaign->engine->start(&options, &campaign->workers);
 }
 
@@ -172,10 +211,6 @@ static struct error *run_trials(struct campaign *campaign)
     TRY(job_count(campaign, &jobs));
     campaign->forks = fork_policy(campaign->definition, campaign->injector,
                                   shooting_injector(campaign->shooting), campaign->reference);
-    campaign->running_job_count = (jobs + 1) * FORK_BATCH_MOST;
-    campaign->running_jobs = calloc(campaign->running_job_count, sizeof *campaign->running_jobs);
-    if (campaign->running_jobs == NULL)
-        return error_no_memory();
     if (campaign->definition->service.long_lived)
         TRY(switchable_find(campaign->injector->switches, campaign->store, campaign->row.id,
                             &campaign->switchable));
@@ -273,10 +308,11 @@ static void campaign_deinit(struct campaign *campaign)
 {
     if (campaign->workers != NULL)
         campaign->engine->end(campaign->workers);
-    for (unsigned i = 0; campaign->running_jobs != NULL && i < campaign->running_job_count; i++)
-        if (campaign->running_jobs[i].used)
-            trial_job_deinit(&campaign->running_jobs[i].job);
-    free(campaign->running_jobs);
+    for (size_t i = 0; i < campaign->running_jobs.count; i++)
+        if (campaign->running_jobs.items[i].used)
+            trial_job_deinit(&campaign->running_jobs.items[i].job);
+    ARRAY_DEINIT(&campaign->running_jobs);
+    ARRAY_DEINIT(&campaign->free_tags);
     schedule_free(campaign->schedule);
     ledger_deinit(&campaign->ledger);
     scope_free(campaign->scope);
@@ -430,6 +466,7 @@ struct error *campaign_start(const struct definition *definition, struct store *
     _cleanup_(campaign_deinit) struct campaign campaign = {
         .definition = &ours, .limits = &ours, .control = control, .store = store};
     TRY(find_injector(definition->injector, &campaign.injector));
+    TRY(engine_named(definition->engine, &campaign.engine));
     TRY(add_row(&campaign, definition, stored.data));
     TRY(warn_of_unmarked(&campaign, definition));
     struct error *error = run_campaign(&campaign, ret_end);
@@ -471,6 +508,7 @@ struct error *campaign_resume(struct store *store, int64_t id,
     campaign.row.state = STORE_RUNNING;
     campaign.row.stopped_by = STORE_STOP_NONE;
     TRY(find_injector(definition.injector, &campaign.injector));
+    TRY(engine_named(definition.engine, &campaign.engine));
     TRY(store_update_campaign(store, &campaign.row));
     TRY(compare_environment(&campaign));
     return run_campaign(&campaign, ret_end);

@@ -59,6 +59,7 @@ void definition_deinit(struct definition *definition)
         &definition->oracle.ignored, &definition->oracle.command, &definition->service.load,
         &definition->set_variables,  &definition->secret,         &definition->missing_variables,
         &definition->inputs.files,   &definition->mine,
+        &definition->cluster.options,
     };
     char *const texts[] = {
         definition->name,
@@ -70,6 +71,8 @@ void definition_deinit(struct definition *definition)
         definition->selection.since,
         definition->selection.since_revision,
         definition->engine,
+        definition->cluster.directory,
+        definition->cluster.partition,
         definition->service.ready,
         definition->service.stop,
         definition->origin,

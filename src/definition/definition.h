@@ -84,7 +84,12 @@ struct definition {
     enum sandbox_kind sandbox;
     enum network network; // AUTO: see campaign/preparation-network.h
     struct sandbox_limits limits;
-    char *engine;     // "local"
+    char *engine;             // its name: engine/engine.h
+    struct {                  // of an engine that uses other machines
+        char *directory;      // that all of them share; NULL: beside the store
+        char *partition;      // NULL: the usual one
+        struct words options; // further words for the command that submits jobs
+    } cluster;
     enum forks forks; // whether trials fork where faults are injected
     uint32_t jobs;    // 0: as many as there are processors
     uint64_t seed;

@@ -28,7 +28,7 @@ static struct error *each_text(struct definition *definition, struct error *(*ch
     struct words *const lists[] = {
         &definition->command,        &definition->setup,          &definition->teardown,
         &definition->pretest,        &definition->posttest,       &definition->service.load,
-        &definition->oracle.ignored, &definition->oracle.command,
+        &definition->oracle.ignored, &definition->oracle.command, &definition->cluster.options,
     };
     char **const texts[] = {
         &definition->name,
@@ -38,6 +38,8 @@ static struct error *each_text(struct definition *definition, struct error *(*ch
         &definition->service.stop,
         &definition->selection.weights_file,
         &definition->selection.since,
+        &definition->cluster.directory,
+        &definition->cluster.partition,
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         TRY(each_word(lists[i], change));

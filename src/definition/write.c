@@ -187,6 +187,8 @@ static bool is_absent(const struct definition *definition, const struct schema_f
     if (strncmp(field->key, "inputs.", strlen("inputs.")) == 0 &&
         inputs_count(&definition->inputs) == 0)
         return true;
+    if (at == &definition->cluster.options)
+        return definition->cluster.options.count == 0;
     switch (field->kind) {
     case SCHEMA_DIRECTORY:
         return true;

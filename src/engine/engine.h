@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where trials run. An engine has workers. Each runs one shot at a time and judges it. The campaign
-// offers jobs and takes results. An engine is one const descriptor, and one line in engines.c.
+// offers jobs and takes results. An engine is one folder below src/engines/ with one const
+// descriptor, and one line in engines/registry.c. docs/HOWTO-add-an-engine.md shows how to write
+// one.
 #ifndef ORDEAL_ENGINE_ENGINE_H
 #define ORDEAL_ENGINE_ENGINE_H
 
@@ -26,7 +28,9 @@ struct engine_job {
     int64_t candidate;
     const char *spec;
     uint64_t seed;
-    uint64_t tag; // the caller's, comes back in the result
+    uint64_t number; // of the trial. A job of the same number, spec and seed that an earlier
+                     // controller offered is the same job; 0: there was none
+    uint64_t tag;    // the caller's, comes back in the result
 };
 struct engine_result {
     struct engine_job job; // spec is NULL
@@ -58,11 +62,17 @@ struct engine_task {
 };
 struct engine_options {
     struct engine_task task;
-    unsigned workers;
+    unsigned workers;  // 0, only of an engine elsewhere: as many as there are
     uint64_t stuck_ns; // a worker whose job takes longer counts as lost
     // A worker may get a second job before the first is done, so that it never waits for us. Not to
     // be used where the first job may take long and another worker could do the second.
     bool ahead;
+    // For engines elsewhere:
+    const char *stored_definition; // without secrets, as definition_write_stored() wrote it
+    const char *shared;            // a directory for this campaign alone; it may not exist yet
+    _must_check_ struct error *(*warn)(void *data, const char *sentence);
+    void (*note)(void *data, const char *text); // what is no reason to worry
+    void *data;
 };
 
 struct engine_load {
@@ -73,6 +83,7 @@ struct engine_load {
 
 struct engine {
     const char *name;
+    bool elsewhere; // trials run on other machines, and go on when the controller is gone
     _must_check_ struct error *(*start)(const struct engine_options *options, void **ret_self);
     void (*end)(void *self); // kills what still runs
     struct engine_load (*load)(const void *self);
@@ -90,9 +101,17 @@ struct engine {
                                        struct engine_result *ret_result);
     // Why there will be no more results, because a worker was lost again and again; or NULL.
     const char *(*failure)(const void *self);
+    // Everything that take() has returned so far is in the store. May be NULL.
+    void (*stored)(void *self);
+    // Whether the engine can be had on this machine, for `ordeal doctor`. May be NULL.
+    _must_check_ struct error *(*describe)(struct buffer *text);
+    // What the engine has started elsewhere: `ordeal engine NAME WORD...`. May be NULL.
+    _must_check_ struct error *(*work)(char *const *words);
 };
 
-extern const struct engine *const engines[];        // ends with NULL
-const struct engine *engine_find(const char *name); // or NULL
+// Defined in engines/registry.c.
+extern const struct engine *const engines[]; // ends with NULL
+// An unknown name is an error that lists the engines there are.
+_must_check_ struct error *engine_named(const char *name, const struct engine **ret_engine);
 
 #endif

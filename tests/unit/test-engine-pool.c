@@ -2,7 +2,7 @@
 // Job slots: results come back; slots that die or hang are replaced and say so; none is left over.
 #include "base/choice.h"
 #include "definition/schema.h"
-#include "engine/pool.h"
+#include "engines/local/pool.h"
 
 #include "base/clock.h"
 #include "base/processes.h"
@@ -239,7 +239,8 @@ static void test_always_dying(void **state)
     }
     assert_string_equal(engine_local.failure(pool),
                         "a job slot died 10 times without a result in between; the last process "
-                        "was killed by signal 9 (Killed)");
+                        "was killed by signal 9 (Killed); is memory short, or does the workload "
+                        "kill processes that are not its own?");
     assert_int_equal(engine_local.load(pool).room, 0);
     engine_local.end(pool);
     none_left();
@@ -390,11 +391,17 @@ static void test_names(void **state)
         const char *word = choice_word(field->values, (int)count, &size);
         assert_int_equal(size, strlen(engines[count]->name));
         assert_memory_equal(word, engines[count]->name, size);
-        assert_ptr_equal(engine_find(engines[count]->name), engines[count]);
+        const struct engine *found = NULL;
+        ok(engine_named(engines[count]->name, &found));
+        assert_ptr_equal(found, engines[count]);
     }
     choice_word(field->values, (int)count, &size);
     assert_int_equal(size, 0);
-    assert_null(engine_find("none"));
+    const struct engine *none = NULL;
+    struct error *error = engine_named("none", &none);
+    assert_null(none);
+    assert_string_equal(error_message(error), "there is no engine 'none'; there are: local, slurm");
+    error_free(error);
 }
 
 int main(void)

@@ -55,6 +55,7 @@ static const struct campaign_row rows[] = {
     {.shared = "secret"},
     {.shared = "sandbox"},
     {.shared = "private-network"},
+    {.shared = "engine"},
     {.shared = "fork"},
     {.shared = "jobs"},
     {.shared = "seed", .help = "start of all random decisions; the report shows the one used"},

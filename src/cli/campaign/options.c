@@ -107,6 +107,9 @@ const struct campaign_option campaign_options[] = {
                 "trials have nothing but a loopback of their own", FIELD(flags)},
      .key = "sandbox.network",
      .value = "private"},
+    {.option = {"engine", 0, OPTION_LIST, "NAME",
+                "where trials run: local, or slurm, a cluster (local)", FIELD(flags)},
+     .key = "engine"},
     {.option = {"fork", 0, OPTION_LIST, "WHEN",
                 "auto, never or always: one run of the program serves many trials, forked at the "
                 "faults",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The controller's side of the job slots: starts them, hands out jobs, collects results, and
 // replaces slots that die or get stuck.
-#include "engine/pool.h"
+#include "engines/local/pool.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -427,9 +427,11 @@ static struct error *replace(struct pool *pool, struct pool_slot *slot, const ch
         TRY(slot_begin(pool, slot));
         return offer_again(pool, false);
     }
-    TRY(buffer_printf(&failure,
-                      "a job slot died %u times without a result in between; the last process %s",
-                      slot->deaths, death.data));
+    TRY(buffer_printf(
+        &failure,
+        "a job slot died %u times without a result in between; the last process %s; is "
+        "memory short, or does the workload kill processes that are not its own?",
+        slot->deaths, death.data));
     // Another slot may have been given up in the same moment.
     if (pool->failure == NULL)
         pool->failure = TAKE(failure.data);

@@ -3,8 +3,8 @@
 // nothing that a target does to its parent reaches the controller, and orphans have a parent that
 // ends them. A slot that dies is replaced. Slots are forked from this process as it is at the
 // start.
-#ifndef ORDEAL_ENGINE_POOL_H
-#define ORDEAL_ENGINE_POOL_H
+#ifndef ORDEAL_ENGINES_LOCAL_POOL_H
+#define ORDEAL_ENGINES_LOCAL_POOL_H
 
 #include "engine/engine.h"
 
