@@ -58,8 +58,7 @@ void definition_deinit(struct definition *definition)
         &definition->pretest,        &definition->posttest,       &definition->environment,
         &definition->oracle.ignored, &definition->oracle.command, &definition->service.load,
         &definition->set_variables,  &definition->secret,         &definition->missing_variables,
-        &definition->inputs.files,   &definition->mine,
-        &definition->cluster.options,
+        &definition->inputs.files,   &definition->mine,           &definition->cluster.options,
     };
     char *const texts[] = {
         definition->name,

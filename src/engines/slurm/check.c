@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/remove.h"
+#include "injector/inputs.h"
 #include "oracle/reference.h"
 #include "store/store.h"
 
@@ -95,7 +96,8 @@ static struct error *read_store(struct site *site, struct store *store)
     const struct injector_learning *learning = site->injector->learning;
     if (learning != NULL && learning->load != NULL)
         TRY(learning->load(shooting_injector(site->shooting), store, row.id));
-    return reference_load(&site->definition.oracle, store, row.id, &site->reference);
+    return reference_load(&site->definition.oracle, inputs_count(&site->definition.inputs), store,
+                          row.id, &site->reference);
 }
 
 static struct error *copy_database(const struct spool *spool, char *directory, char **ret_path)
@@ -174,6 +176,8 @@ static struct error *compare_run(const struct site *site, struct outcome_run *ru
 static struct error *run_reference(const struct site *site, char **ret_how)
 {
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+    if (inputs_count(&site->definition.inputs) != 0)
+        TRY(shooting_set_input(site->shooting, 0));
     TRY(shooting_run(site->shooting, NULL, site->definition.seed,
                      reference_timeout_ns(site->reference), &run));
     return compare_run(site, &run, ret_how);
