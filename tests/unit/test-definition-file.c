@@ -210,7 +210,7 @@ static void errors_name_place_and_remedy(void **state)
         "campaign, command, directory, environment, secret, input, inputs, server, setup, pretest, "
         "posttest, "
         "teardown, "
-        "injector, selection, oracle, sandbox, engine, fork, jobs, seed, time_budget, max_trials, "
+        "injector, selection, oracle, sandbox, engine, cluster, fork, jobs, seed, time_budget, max_trials, "
         "stop_after, until_interval, confirm, scope, mine\n"
         "    comand: x\n"
         "    ^");
@@ -267,7 +267,7 @@ static void wrong_values_are_refused(void **state)
     refuses_with("environment: {A=B: c}\n", "has no '=' in it");
     refuses_with("selection: {per: colour}\n", "expected type, function");
     refuses_with("until_interval: 0.9\n", "expected a number from 0 to 0.5");
-    refuses_with("engine: slurm\n", "expected local");
+    refuses_with("engine: cloud\n", "expected local or slurm");
     refuses_with("confirm: maybe\n", "expected false or true");
 }
 
