@@ -210,7 +210,8 @@ static void errors_name_place_and_remedy(void **state)
         "campaign, command, directory, environment, secret, input, inputs, server, setup, pretest, "
         "posttest, "
         "teardown, "
-        "injector, selection, oracle, sandbox, engine, cluster, fork, jobs, seed, time_budget, max_trials, "
+        "injector, selection, oracle, sandbox, engine, cluster, fork, jobs, seed, time_budget, "
+        "max_trials, "
         "stop_after, until_interval, confirm, scope, mine\n"
         "    comand: x\n"
         "    ^");

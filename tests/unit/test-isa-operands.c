@@ -80,7 +80,7 @@ static void changes(void **state)
     reads = READS(0xf3, 0xaa); // rep stosb
     assert_true(reads.repeats && reads.flags_may_stay);
     expect_change(&reads, RCX, 0, 64, false); // not if it is 0
-    reads = READS(0x59); // pop rcx
+    reads = READS(0x59);                      // pop rcx
     expect_change(&reads, RCX, 0, 64, true);
     expect_change(&reads, RSP, 0, 64, true);
     reads = READS(0x90); // nop
