@@ -102,7 +102,8 @@ cluster_node() { # NAME
 cluster_kill_node() { # NAME
     local pids
     # What it runs is told by the variable that Slurm gives to all of it.
-    pids=$( (grep -lszx "SLURMD_NODENAME=$1" /proc/[0-9]*/environ || true) | sed 's,[^0-9]*\([0-9]*\).*,\1,')
+    pids=$( (grep -lszx "SLURMD_NODENAME=$1" /proc/[0-9]*/environ || true) |
+        xargs -r grep -lszxF "SLURM_CONF=$cluster/slurm.conf" | sed 's,[^0-9]*\([0-9]*\).*,\1,' || true)
     kill -KILL "${cluster_nodes[$1]}"
     # shellcheck disable=SC2086
     kill -KILL $pids 2>/dev/null || true

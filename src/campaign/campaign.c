@@ -132,7 +132,8 @@ static void pass_note_on(void *data, const char *text)
 
 // The directory of this campaign that all machines share. It is found again when the campaign is
 // resumed: it is named after the store's file and the campaign.
-static struct error *shared_directory(const struct campaign *campaign, char **ret_path)
+static struct error *shared_directory(const struct campaign *campaign,
+                                      const struct store_campaign *row, char **ret_path)
 {
     const char *directory = campaign->definition->cluster.directory;
     const char *path = store_path(campaign->store);
@@ -140,9 +141,12 @@ static struct error *shared_directory(const struct campaign *campaign, char **re
     struct stat status;
     if (whole == NULL || stat(whole, &status) < 0)
         return error_from_errno(errno, "%s", path);
-    if (asprintf(ret_path, "%s%s/ordeal-%llx-%llx-%lld", directory != NULL ? directory : whole,
+    // The time tells it from a campaign of a store that was deleted, whose file had the same
+    // number.
+    if (asprintf(ret_path, "%s%s/ordeal-%llx-%llx-%lld-%llx", directory != NULL ? directory : whole,
                  directory != NULL ? "" : "-shared", (unsigned long long)status.st_dev,
-                 (unsigned long long)status.st_ino, (long long)campaign->row.id) < 0)
+                 (unsigned long long)status.st_ino, (long long)row->id,
+                 (unsigned long long)row->created_s) < 0)
         return *ret_path = NULL, error_no_memory();
     return NULL;
 }
@@ -151,8 +155,10 @@ static struct error *start_workers(struct campaign *campaign, unsigned jobs)
 {
     _cleanup_free_ char *shared = NULL;
     _cleanup_(store_campaign_deinit) struct store_campaign row = {0};
-    TRY(shared_directory(campaign, &shared));
-    TRY(store_find_campaign(campaign->store, campaign->row.id, &row));
+    if (campaign->engine->elsewhere) {
+        TRY(store_find_campaign(campaign->store, campaign->row.id, &row));
+        TRY(shared_directory(campaign, &row, &shared));
+    }
     const struct engine_options options = {
         .task = {.definition = campaign->definition,
                  .injector = campaign->injector,

@@ -43,10 +43,30 @@ static struct error *find_top(const char *here, size_t *ret_size)
     return NULL;
 }
 
+// Whoever may write to the directory could put another file in the place of the one that was looked
+// at.
+static struct error *check_directory(const char *path)
+{
+    struct stat facts;
+    _cleanup_free_ char *directory = strndup(path, (size_t)(strrchr(path, '/') - path) + 1);
+    if (directory == NULL)
+        return error_no_memory();
+    if (stat(directory, &facts) < 0)
+        return error_from_errno(errno, "cannot read %s", directory);
+    if ((facts.st_uid != geteuid() && facts.st_uid != 0) ||
+        ((facts.st_mode & S_IWOTH) != 0 && (facts.st_mode & S_ISVTX) == 0))
+        return error_new(
+            "%s lies in a directory that other users may change, and names commands to "
+            "run; --no-project-file leaves it alone",
+            path);
+    return NULL;
+}
+
 static struct error *check(const char *path)
 {
     struct stat facts;
-    if (stat(path, &facts) < 0)
+    // A link could lead to another file by the time it is read.
+    if (lstat(path, &facts) < 0)
         return error_from_errno(errno, "cannot read %s", path);
     if (!S_ISREG(facts.st_mode))
         return error_new("%s is not a file; --no-project-file leaves it alone", path);
@@ -58,7 +78,7 @@ static struct error *check(const char *path)
         return error_new("%s may be written by everybody, and names commands to run: chmod o-w, or "
                          "--no-project-file",
                          path);
-    return NULL;
+    return check_directory(path);
 }
 
 struct error *project_file_find(char **ret_path)

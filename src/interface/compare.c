@@ -35,7 +35,7 @@ static struct error *collect(struct items *items, struct item *item, bool more, 
                 row->left = item->kind == ITEM_ABANDON;
             }
             struct item *added = NULL;
-            if (row->items.count < MOST_ITEMS)
+            if (row->items.count < MOST_ITEMS + (size_t)row->ended) // its result is always kept
                 TRY((added = ARRAY_ADD(&row->items)) == NULL ? error_no_memory() : NULL);
             else
                 row->cut = true;
@@ -219,9 +219,13 @@ static struct error *count_bytes(struct interface_comparison *comparison)
     }
     qsort(ranges, count, sizeof *ranges, compare_ranges);
     for (size_t i = 0, last = 0; i < count; i++) {
-        int64_t start = ranges[i].start, end = start + ranges[i].size;
+        int64_t start = ranges[i].start, end;
+        if (__builtin_add_overflow(start, (int64_t)ranges[i].size, &end))
+            end = INT64_MAX;
         if (i > 0 && ranges[last].area == ranges[i].area) {
-            int64_t before = ranges[last].start + ranges[last].size;
+            int64_t before;
+            if (__builtin_add_overflow(ranges[last].start, (int64_t)ranges[last].size, &before))
+                before = INT64_MAX;
             start = start < before ? before : start;
             if (end <= start)
                 continue;
@@ -304,7 +308,7 @@ static struct error *compare(struct interface_comparison *comparison)
         return NULL;
     if ((!more[0] || items[0].call == 0) && (!more[1] || items[1].call == 0)) {
         comparison->outcome = INTERFACE_DIVERGED;
-        comparison->call = items_world(comparison->good)->calls;
+        comparison->call = items_world(comparison->good)->calls - (more[0] ? 1 : 0);
         return NULL;
     }
     return compare_call(comparison, items, more);

@@ -99,7 +99,8 @@ static struct error *add_result(struct graph *graph, const struct event *event)
         return NULL;
     if (frame->function != MAP_NONE) {
         const struct function *function = &graph->world.functions.items[frame->function];
-        if (function->result == INTERFACE_RESULT_NONE || function->bytes < 8)
+        if (function->result == INTERFACE_RESULT_NONE ||
+            function->result == INTERFACE_RESULT_VECTOR || function->bytes < 8)
             return NULL;
     }
     return add_pointer(graph, NODE_OUTPUT, event->numbers[0]);

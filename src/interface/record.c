@@ -60,17 +60,19 @@ static void *receive(void *data)
     if (receiver->error == NULL)
         return NULL;
     // So that the command does not wait for ever; its end is read here as well.
-    char bytes[INTERFACE_BLOCK_SIZE];
-    struct interface_block head;
-    for (;;) {
-        ssize_t got = read(receiver->pipe, bytes, sizeof bytes);
+    static const struct interface_block last = {
+        .magic = INTERFACE_BLOCK_MAGIC, .size = sizeof last, .kind = BLOCK_END};
+    char bytes[sizeof last + INTERFACE_BLOCK_SIZE];
+    for (size_t kept = 0;;) {
+        ssize_t got = read(receiver->pipe, bytes + kept, INTERFACE_BLOCK_SIZE);
         if (got < 0 && errno != EINTR)
             return NULL;
-        if (got < (ssize_t)sizeof head)
-            continue;
-        memcpy(&head, bytes + got - sizeof head, sizeof head);
-        if (head.magic == INTERFACE_BLOCK_MAGIC && head.kind == BLOCK_END)
+        size_t size = kept + (got > 0 ? (size_t)got : 0);
+        if (memmem(bytes, size, &last, sizeof last) != NULL)
             return NULL;
+        // The end may come in two parts.
+        kept = size < sizeof last ? size : sizeof last - 1;
+        memmove(bytes, bytes + size - kept, kept);
     }
 }
 
@@ -95,6 +97,7 @@ static struct error *tool_command(const struct interface_recording *recording, c
     TRY(add(words, "%s", recording->tool));
     TRY(add(words, "--tool=ordeal_propagate"));
     TRY(add(words, "-q"));
+    TRY(add(words, "--command-line-only=yes")); // not the options of the user's other work
     // Also programs that the command starts, each by itself.
     TRY(add(words, "--trace-children=yes"));
     // Blocks that end where a call does: then the last instruction is the call.

@@ -171,7 +171,8 @@ const struct command cmd_propagate = {
                "the signal's number if one killed it, 2 if it could not be run.\n"
                "\n"
                "  ordeal propagate --library libbz2 -o good -- bzip2 -kf file\n"
-               "  ORDEAL_FAULT=7 ordeal propagate --library libbz2 -o bad -- bzip2 -kf file\n"
+               "  ordeal faults enable libbz2.so.1.0 7\n"
+               "  ordeal propagate --library libbz2 -o bad -- bzip2 -kf file\n"
                "  ordeal propagate --diff good bad\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/remove.h"
+#include "base/secrets.h"
 #include "injector/inputs.h"
 #include "oracle/reference.h"
 #include "store/store.h"
@@ -170,7 +171,7 @@ static struct error *compare_run(const struct site *site, struct outcome_run *ru
         how = text.data;
     }
     *ret_how = strdup(how != NULL ? how : "same");
-    return *ret_how == NULL ? error_no_memory() : NULL;
+    return *ret_how == NULL ? error_no_memory() : secrets_mask(ret_how);
 }
 
 static struct error *run_reference(const struct site *site, char **ret_how)

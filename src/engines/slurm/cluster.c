@@ -165,7 +165,11 @@ struct error *cluster_submit(const struct cluster *cluster, const struct cluster
     const char *const words[] = {"sbatch",     "--parsable",        "--export=ALL", "--no-requeue",
                                  "--ntasks=1", "--cpus-per-task=1", tasks,          comment,
                                  "-J",         cluster->name,       "-o",           array->output};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    TRY(add(&list, words[0]));
+    // The user's first: of an option that is given twice, sbatch takes the last.
+    for (size_t i = 0; i < cluster->options->count; i++)
+        TRY(add(&list, cluster->options->items[i]));
+    for (size_t i = 1; i < sizeof words / sizeof *words; i++)
         TRY(add(&list, words[i]));
     if (cluster->partition != NULL) {
         TRY(add(&list, "-p"));
@@ -176,8 +180,6 @@ struct error *cluster_submit(const struct cluster *cluster, const struct cluster
         TRY(add(&list, "-x"));
         TRY(add(&list, excluded.data));
     }
-    for (size_t i = 0; i < cluster->options->count; i++)
-        TRY(add(&list, cluster->options->items[i]));
     TRY(add(&list, array->script));
     TRY(add(&list, base));
     return run(&list, &printed);

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/cursor.h"
+#include "base/secrets.h"
 #include "engine/slot-message.h"
 
 #include <stdlib.h>
@@ -50,11 +51,22 @@ static struct error *damaged(const char *what)
     return error_new("the shared directory has a damaged file of %s", what);
 }
 
+// Without the secrets in it: whoever may read the shared directory need not know them. Jobs have
+// them in their environment.
+static struct error *put_masked(struct buffer *bytes, const char *text)
+{
+    _cleanup_free_ char *copy = strdup(text);
+    if (copy == NULL)
+        return error_no_memory();
+    TRY(secrets_mask(&copy));
+    return put_text(bytes, copy);
+}
+
 static struct error *put_words(struct buffer *bytes, const struct words *words)
 {
     TRY(put_u32(bytes, (uint32_t)words->count));
     for (size_t i = 0; i < words->count; i++)
-        TRY(put_text(bytes, words->items[i]));
+        TRY(put_masked(bytes, words->items[i]));
     return NULL;
 }
 
@@ -74,6 +86,7 @@ static struct error *get_words(struct cursor *cursor, struct words *words)
     for (uint32_t i = 0; i < count && !cursor->failed; i++) {
         _cleanup_free_ char *word = get_text(cursor);
         cursor->failed |= word == NULL;
+        TRY(secrets_restore(&word));
         if (word != NULL)
             TRY(words_add(words, word, strlen(word)));
     }
@@ -109,6 +122,11 @@ struct error *work_put(struct buffer *bytes, const struct work *work)
     TRY(put_u32(bytes, (uint32_t)work->jobs.count));
     for (size_t i = 0; i < work->jobs.count; i++) {
         struct engine_job job = work->jobs.items[i].job;
+        _cleanup_free_ char *spec = strdup(job.spec);
+        if (spec == NULL)
+            return error_no_memory();
+        TRY(secrets_mask(&spec));
+        job.spec = spec;
         job.tag = i;
         TRY(put_u64(bytes, job.number));
         TRY(slot_message_put_job(bytes, &job, work->jobs.items[i].more));
@@ -144,8 +162,10 @@ static struct error *get_work_job(struct cursor *cursor, struct work *work)
                                      .number = number,
                                      .tag = work->jobs.count - 1};
     cursor->failed |= job.tag != added->job.tag || job.spec == NULL || job.more > FORMAT_JOBS_MOST;
-    added->job.spec = added->spec = TAKE(job.spec);
+    added->spec = TAKE(job.spec);
     added->more = job.more;
+    TRY(secrets_restore(&added->spec));
+    added->job.spec = added->spec;
     return NULL;
 }
 

@@ -25,6 +25,7 @@ struct slurm {
     uint64_t look_ns, read_ns, nodes_ns, send_ns; // when to do that again
     uint64_t check_ns;                            // since when nodes are checked; 0: that is over
     uint64_t trouble_ns;                          // since when something does not work; 0: all does
+    bool fresh;                                   // no earlier controller left anything
     char *failure;
 };
 

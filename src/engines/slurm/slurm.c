@@ -144,6 +144,23 @@ static struct error *adopt(struct slurm *slurm)
     return names.count != 0 ? intake_look(slurm) : NULL;
 }
 
+// What an earlier controller withdrew, and what nodes were then: either may have changed.
+static struct error *forget_earlier(struct slurm *slurm)
+{
+    _cleanup_(words_deinit) struct words names = {0};
+    spool_remove(&slurm->spool, "withdrawn");
+    TRY(spool_list(&slurm->spool, "nodes", &names));
+    for (size_t i = 0; i < names.count; i++) {
+        _cleanup_free_ char *name = NULL;
+        if (asprintf(&name, "nodes/%s", names.items[i]) < 0) {
+            name = NULL;
+            return error_no_memory();
+        }
+        spool_remove(&slurm->spool, name);
+    }
+    return NULL;
+}
+
 static struct error *begin(struct slurm *slurm)
 {
     const struct definition *definition = slurm->options.task.definition;
@@ -155,6 +172,8 @@ static struct error *begin(struct slurm *slurm)
     TRY(cluster_ask_limits(&slurm->cluster));
     TRY(nodes_count(slurm));
     TRY(spool_make(slurm->options.shared, &slurm->spool));
+    slurm->fresh = !spool_has(&slurm->spool, "setup");
+    TRY(forget_earlier(slurm));
     TRY(write_site(slurm));
     TRY(adopt(slurm));
     TRY(nodes_begin_check(slurm));
@@ -177,7 +196,7 @@ static struct error *slurm_start(const struct engine_options *options, void **re
     struct error *error = begin(slurm);
     free(shared);
     slurm->options.shared = NULL;
-    if (error != NULL && slurm->spool.path != NULL && slurm->book.pieces.count == 0)
+    if (error != NULL && slurm->spool.path != NULL && slurm->fresh)
         error_free(remove_tree(slurm->spool.path));
     if (error != NULL) {
         slurm_free(slurm);

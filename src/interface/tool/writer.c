@@ -17,7 +17,7 @@ static UInt sequence;
 static UInt used = sizeof(struct interface_block);
 static UChar data[INTERFACE_BLOCK_SIZE];
 static Addr last_code, last_address;
-static ThreadId last_thread = 1;
+static ThreadId last_thread; // none: the first event names its thread
 
 void writer_open(const HChar *path)
 {
@@ -43,7 +43,9 @@ static Bool write_all(const UChar *bytes, UInt size)
 
 void writer_flush(void)
 {
-    if (descriptor < 0 || used == sizeof(struct interface_block))
+    if (descriptor < 0)
+        used = sizeof(struct interface_block); // nobody reads what is written
+    if (used == sizeof(struct interface_block))
         return;
     struct interface_block head = {.magic = INTERFACE_BLOCK_MAGIC,
                                    .process = VG_(getpid)(),

@@ -102,7 +102,7 @@ bool upsets_are_of(const struct campaign_facts *facts)
 static double quantile(const struct delays *delays, double part)
 {
     size_t last = delays->seconds.count - 1;
-    return delays->seconds.items[(size_t)lround(part * (double)last)];
+    return delays->seconds.items[(size_t)llround(part * (double)last)];
 }
 
 static struct error *put_delays(struct terminal *terminal, const struct delays *delays)
