@@ -183,6 +183,15 @@ static struct error *damaged(void)
     return error_new("the shared directory has a damaged file about a node");
 }
 
+static const struct fact *find(const struct node_facts *facts, enum fact_kind kind,
+                               const char *name)
+{
+    for (size_t i = 0; i < facts->items.count; i++)
+        if (facts->items.items[i].kind == kind && strcmp(facts->items.items[i].name, name) == 0)
+            return &facts->items.items[i];
+    return NULL;
+}
+
 static struct error *get_line(const char *line, size_t size, struct node_facts *facts)
 {
     const char *name = memchr(line, '\t', size);
@@ -199,6 +208,10 @@ static struct error *get_line(const char *line, size_t size, struct node_facts *
     _cleanup_free_ char *value_copy = strndup(value + 1, size - (size_t)(value + 1 - line));
     if (name_copy == NULL || value_copy == NULL)
         return error_no_memory();
+    // A node says one thing about each.
+    const struct fact *before = find(facts, (enum fact_kind)kind, name_copy);
+    if (before != NULL)
+        return strcmp(before->value, value_copy) == 0 ? NULL : damaged();
     return node_facts_add(facts, (enum fact_kind)kind, name_copy, value_copy);
 }
 
@@ -214,15 +227,6 @@ struct error *node_facts_get(const struct buffer *text, struct node_facts *ret_f
     }
     *ret_facts = facts;
     facts = (struct node_facts){0};
-    return NULL;
-}
-
-static const struct fact *find(const struct node_facts *facts, enum fact_kind kind,
-                               const char *name)
-{
-    for (size_t i = 0; i < facts->items.count; i++)
-        if (facts->items.items[i].kind == kind && strcmp(facts->items.items[i].name, name) == 0)
-            return &facts->items.items[i];
     return NULL;
 }
 
