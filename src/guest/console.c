@@ -27,6 +27,17 @@ static const struct sign {
     {"INFO: task ", CONSOLE_OOPS}, // "… blocked for more than 120 seconds"
 };
 
+static const struct action {
+    const char *text, *rest; // both are in the line; `rest` may be NULL
+    enum console_action action;
+} actions[] = {
+    {"due to hardware memory corruption", NULL, CONSOLE_KILL}, // "Killing …", "Sending SIGBUS …"
+    {"Memory error not recovered", NULL, CONSOLE_KILL},
+    {"recovery action for ", ": Recovered", CONSOLE_OFFLINE},
+    {"recovery action for ", ": Delayed", CONSOLE_OFFLINE},
+};
+#define RULE "Machine check: "
+
 // Without colours and other control bytes.
 static size_t clean(const char *line, size_t size, char *ret_clean)
 {
@@ -109,6 +120,18 @@ static struct error *take_frame(struct console *console, const char *text)
     return buffer_append(&console->stack, "\n", 1);
 }
 
+// What is said about machine checks.
+static void take_machine_check(struct console *console, const char *text)
+{
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (actions[i].action > console->action && strstr(text, actions[i].text) != NULL &&
+            (actions[i].rest == NULL || strstr(text, actions[i].rest) != NULL))
+            console->action = actions[i].action;
+    const char *rule = strstr(text, RULE);
+    if (rule != NULL && *console->rule == '\0')
+        strcpy(console->rule, rule + strlen(RULE));
+}
+
 static struct error *take_line(struct console *console)
 {
     char *line = console->lines[console->line_count++ % CONSOLE_LINES];
@@ -123,6 +146,7 @@ static struct error *take_line(struct console *console)
         if (signs[i].trouble > console->trouble)
             console->trouble = signs[i].trouble;
     }
+    take_machine_check(console, text);
     return console->trouble != CONSOLE_WELL || strncmp(text, "RIP: ", 5) == 0
                ? take_frame(console, text)
                : NULL;

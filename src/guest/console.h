@@ -20,11 +20,20 @@ enum console_trouble {
     CONSOLE_PANIC, // it gave up
 };
 
+// What the kernel did about a machine-check error, as it says.
+enum console_action {
+    CONSOLE_NO_ACTION,
+    CONSOLE_OFFLINE, // it uses the page of memory no more
+    CONSOLE_KILL,    // it killed whoever used it
+};
+
 struct console {
     const char *ready; // the text that ends booting, or NULL
     bool is_ready;
     enum console_trouble trouble; // the worst so far
     char what[CONSOLE_LINE];      // the line that said so first
+    enum console_action action;   // the most drastic so far
+    char rule[CONSOLE_LINE];      // by which it panicked, "" if it did not say
     // Frames of the call trace of the first trouble, innermost first: "name+0x12/0x40".
     struct buffer stack;
     unsigned frames;

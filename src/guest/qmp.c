@@ -42,6 +42,7 @@ static void take_line(struct guest_qmp *qmp, const char *line, size_t size)
         return;
     qmp->answers++;
     snprintf(qmp->answer_error, sizeof qmp->answer_error, "%s", text_of(error, "desc"));
+    snprintf(qmp->answer_text, sizeof qmp->answer_text, "%s", text_of(object, "return"));
 }
 
 struct error *guest_qmp_take(struct guest_qmp *qmp)
@@ -60,12 +61,14 @@ struct error *guest_qmp_take(struct guest_qmp *qmp)
     return NULL;
 }
 
-struct error *guest_qmp_command(struct guest_qmp *qmp, const char *command, uint64_t deadline_ns)
+// `arguments` is JSON.
+static struct error *ask(struct guest_qmp *qmp, const char *command, const char *arguments,
+                         uint64_t deadline_ns)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     unsigned before = qmp->answers;
     bool in_time = true;
-    TRY(buffer_printf(&text, "{\"execute\":\"%s\"}\n", command));
+    TRY(buffer_printf(&text, "{\"execute\":\"%s\",\"arguments\":{%s}}\n", command, arguments));
     TRY(guest_link_send(&qmp->link, text.data, text.size));
     while (qmp->answers == before && in_time) {
         TRY(guest_link_wait(&qmp->link, deadline_ns, &in_time));
@@ -76,6 +79,20 @@ struct error *guest_qmp_command(struct guest_qmp *qmp, const char *command, uint
     return *qmp->answer_error == '\0'
                ? NULL
                : error_new("QEMU refuses '%s': %s", command, qmp->answer_error);
+}
+
+struct error *guest_qmp_command(struct guest_qmp *qmp, const char *command, uint64_t deadline_ns)
+{
+    return ask(qmp, command, "", deadline_ns);
+}
+
+struct error *guest_qmp_monitor(struct guest_qmp *qmp, const char *command, uint64_t deadline_ns)
+{
+    _cleanup_(buffer_deinit) struct buffer arguments = {0};
+    TRY(buffer_printf(&arguments, "\"command-line\":\"%s\"", command));
+    TRY(ask(qmp, "human-monitor-command", arguments.data, deadline_ns));
+    qmp->answer_text[strcspn(qmp->answer_text, "\r\n")] = '\0';
+    return NULL;
 }
 
 struct error *guest_qmp_start(struct guest_qmp *qmp, uint64_t deadline_ns)

@@ -16,6 +16,7 @@ struct guest_qmp {
     struct guest_link link;
     struct guest_events events;
     char answer_error[64]; // of the last error, "" if the last answer was none
+    char answer_text[128]; // of the last answer that is one
     unsigned answers;      // that came so far
 };
 
@@ -25,6 +26,10 @@ _must_check_ struct error *guest_qmp_start(struct guest_qmp *qmp, uint64_t deadl
 _must_check_ struct error *guest_qmp_take(struct guest_qmp *qmp);
 // Sends a command and waits for its answer.
 _must_check_ struct error *guest_qmp_command(struct guest_qmp *qmp, const char *command,
+                                             uint64_t deadline_ns);
+// The same with a command of the monitor for people, which needs no escaping in JSON. What it
+// prints, mostly nothing, is in `answer_text`.
+_must_check_ struct error *guest_qmp_monitor(struct guest_qmp *qmp, const char *command,
                                              uint64_t deadline_ns);
 
 #endif

@@ -15,11 +15,14 @@ const char *const guest_end_names[GUEST_ENDS] = {"stable", "not-run", "pretest-f
 const char *const guest_crash_names[GUEST_CRASHES] = {"none",  "panic", "oops",  "triple-fault",
                                                       "reset", "hang",  "broken"};
 
+const char *const guest_action_names[GUEST_ACTIONS] = {"none", "offline", "kill", "panic"};
+
 void guest_report_deinit(struct guest_report *report)
 {
     free(report->reason);
     free(report->console);
     free(report->stack);
+    free(report->rule);
     *report = (struct guest_report){0};
 }
 
@@ -44,15 +47,17 @@ struct error *guest_report_write(const struct guest_report *report, struct buffe
                                 json_integer((json_int_t)report->phase_ns[i])) != 0)
             return error_no_memory();
     _cleanup_(release) json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:i, s:O, s:s}", "end",
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:o, s:o, s:i, s:O, s:s}", "end",
         guest_end_names[report->end], "crash", guest_crash_names[report->crash], "phase",
         guest_phase_names[report->phase], "reason", text_or_null(report->reason), "console",
         text_or_null(report->console), "stack", text_or_null(report->stack), "activations",
         (json_int_t)report->activations, "more", report->more, "activated_in",
         report->activations != 0 ? json_string(guest_phase_names[report->activated_in])
                                  : json_null(),
-        "activated_ns", (json_int_t)report->activated_ns, "status", report->status, "phase_ns",
-        phases, "accelerator", report->accelerator);
+        "activated_ns", (json_int_t)report->activated_ns, "action",
+        report->machine_checks ? json_string(guest_action_names[report->action]) : json_null(),
+        "rule", text_or_null(report->rule), "status", report->status, "phase_ns", phases,
+        "accelerator", report->accelerator);
     _cleanup_free_ char *line = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
     return line != NULL ? buffer_printf(text, "%s\n", line) : error_no_memory();
 }
@@ -87,7 +92,7 @@ struct error *guest_report_read(const char *text, size_t size, struct guest_repo
 {
     _cleanup_(guest_report_deinit) struct guest_report report = {0};
     _cleanup_(release) json_t *object = json_loadb(text, size, 0, NULL);
-    size_t end, crash, phase, activated_in = 0;
+    size_t end, crash, phase, activated_in = 0, action = 0;
     if (!find(json_object_get(object, "end"), guest_end_names, GUEST_ENDS, &end) ||
         !find(json_object_get(object, "crash"), guest_crash_names, GUEST_CRASHES, &crash) ||
         !find(json_object_get(object, "phase"), guest_phase_names, GUEST_PHASES, &phase))
@@ -98,6 +103,10 @@ struct error *guest_report_read(const char *text, size_t size, struct guest_repo
     TRY(take_text(object, "reason", &report.reason));
     TRY(take_text(object, "console", &report.console));
     TRY(take_text(object, "stack", &report.stack));
+    TRY(take_text(object, "rule", &report.rule));
+    report.machine_checks =
+        find(json_object_get(object, "action"), guest_action_names, GUEST_ACTIONS, &action);
+    report.action = (enum guest_action)action;
     report.activations = number(object, "activations");
     report.more = json_is_true(json_object_get(object, "more"));
     if (find(json_object_get(object, "activated_in"), guest_phase_names, GUEST_PHASES,

@@ -36,6 +36,14 @@ enum guest_crash { // how it crashed; also before the pretest
     GUEST_CRASHES
 };
 
+enum guest_action { // what the kernel did about machine-check errors
+    GUEST_NO_ACTION,
+    GUEST_OFFLINE, // the page of memory is used no more
+    GUEST_KILL,
+    GUEST_PANICS,
+    GUEST_ACTIONS
+};
+
 struct guest_report {
     enum guest_end end;
     enum guest_crash crash;
@@ -47,6 +55,9 @@ struct guest_report {
     bool more;                       // it was not counted any further
     enum guest_phase activated_in;   // the first time
     uint64_t activated_ns;           // after the start
+    bool machine_checks;             // that was the fault
+    enum guest_action action;        // then
+    char *rule;                      // by which the kernel panicked, as it says, or NULL
     int status;                      // of the workload, as a shell has it; -1: not reached
     uint64_t phase_ns[GUEST_PHASES]; // how long each took
     char accelerator[8];
@@ -57,6 +68,7 @@ void guest_report_deinit(struct guest_report *report);
 extern const char *const guest_phase_names[GUEST_PHASES];
 extern const char *const guest_end_names[GUEST_ENDS];
 extern const char *const guest_crash_names[GUEST_CRASHES];
+extern const char *const guest_action_names[GUEST_ACTIONS]; // "none", "offline", "kill", "panic"
 
 // As JSON, one object on one line.
 _must_check_ struct error *guest_report_write(const struct guest_report *report,

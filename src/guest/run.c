@@ -39,6 +39,8 @@ struct guest {
     bool ended;       // QEMU has
     uint64_t dead_ns; // when the guest gave up; 0: it has not
     bool armed;       // there are breakpoints
+    bool gave_up;     // QEMU says that a processor did
+    uint64_t due_ns;  // when machine checks are; 0: not any more, or not yet
     pid_t script;
     int script_ended; // its pidfd; -1: none runs
     int status;       // of the last script, as a shell has it
@@ -123,6 +125,54 @@ static struct error *take_stop(struct guest *guest)
     return gdb->link.socket >= 0 ? guest_gdb_continue(gdb, false) : NULL;
 }
 
+// ---- Machine checks ----
+
+// A corrected error interrupts nobody. A processor that cannot report the error gives up: that is
+// an effect, and the others of what QEMU says are reasons why there was no error.
+static struct error *inject_one(struct guest *guest, const struct mce_error *error)
+{
+    struct guest_qmp *qmp = &guest->machine.qmp;
+    char command[160];
+    snprintf(command, sizeof command, "mce %s%u %u %#llx %#llx %#llx %#llx",
+             error->alone || (error->status & MCE_UC) == 0 ? "" : "-b ", error->processor,
+             error->bank, (unsigned long long)error->status, (unsigned long long)error->global,
+             (unsigned long long)error->address, (unsigned long long)error->misc);
+    TRY(guest_qmp_monitor(qmp, command, answer_by()));
+    guest->gave_up |= strstr(qmp->answer_text, "raising triple fault") != NULL;
+    return *qmp->answer_text == '\0' || guest->gave_up
+               ? NULL
+               : error_new("QEMU refuses '%s': %s", command, qmp->answer_text);
+}
+
+// The guest stands still meanwhile, so that it sees all of them together.
+static struct error *inject_machine_checks(struct guest *guest)
+{
+    struct guest_qmp *qmp = &guest->machine.qmp;
+    const struct mce_errors *errors = guest->options->machine_checks;
+    struct guest_report *report = guest->report;
+    guest->due_ns = 0;
+    TRY(guest_qmp_command(qmp, "stop", answer_by()));
+    for (size_t i = 0; i < errors->list.count; i++)
+        TRY(inject_one(guest, &errors->list.items[i]));
+    report->activations += errors->list.count;
+    report->activated_in = report->phase;
+    report->activated_ns = clock_ns() - guest->start_ns;
+    tell(guest);
+    return guest_qmp_command(qmp, "cont", answer_by());
+}
+
+static struct error *inject_if_due(struct guest *guest)
+{
+    if (guest->due_ns == 0 || clock_ns() < guest->due_ns || guest->ended)
+        return NULL;
+    struct error *error = inject_machine_checks(guest);
+    // QEMU's end is noticed as such.
+    if (error != NULL && guest->machine.qmp.link.socket >= 0)
+        return error;
+    error_free(error);
+    return NULL;
+}
+
 // ---- Whatever comes ----
 
 static struct error *take_console(struct guest *guest)
@@ -188,6 +238,8 @@ static struct error *pump(struct guest *guest, uint64_t deadline_ns)
     uint64_t now = clock_ns();
     if (guest->dead_ns != 0 && guest->dead_ns + GUEST_DEATH_WAIT_NS < deadline_ns)
         deadline_ns = guest->dead_ns + GUEST_DEATH_WAIT_NS;
+    if (guest->due_ns != 0 && guest->due_ns < deadline_ns)
+        deadline_ns = guest->due_ns;
     if (poll(fds, COUNT, now < deadline_ns ? clock_poll_ms(deadline_ns - now) : 0) < 0)
         return errno == EINTR ? NULL : error_from_errno(errno, "cannot wait for the guest");
     struct signalfd_siginfo signal;
@@ -211,7 +263,9 @@ static struct error *pump(struct guest *guest, uint64_t deadline_ns)
             return error;
         error_free(error);
     }
-    return guest->interrupted ? error_new("interrupted") : NULL;
+    if (guest->interrupted)
+        return error_new("interrupted");
+    return inject_if_due(guest);
 }
 
 // Whether there is no use in going on. A panic is given a moment to be reported.
@@ -299,6 +353,7 @@ static struct error *find_crash(struct guest *guest, bool done)
     bool tripped = false;
     if (guest->ended)
         TRY(guest_machine_tripped(&guest->machine, &tripped));
+    tripped |= guest->gave_up;
     if (guest->console.trouble == CONSOLE_PANIC || events->panicked) {
         report->crash = GUEST_PANIC;
         return set_reason(guest, *guest->console.what != '\0' ? guest->console.what
@@ -392,7 +447,10 @@ static struct error *work(struct guest *guest)
     char *own[] = {guest->system->workload, NULL};
     char *const *command = guest->options->workload != NULL ? guest->options->workload : own;
     bool done;
+    if (guest->options->machine_checks != NULL)
+        guest->due_ns = clock_ns() + guest->options->machine_checks_ns;
     TRY(run_script(guest, command, false, clock_ns() + guest->system->workload_ns, &done));
+    guest->due_ns = 0;
     guest->report->status = done ? guest->status : 124; // as timeout(1) has it
     return NULL;
 }
@@ -456,6 +514,12 @@ static struct error *finish(struct guest *guest)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     struct guest_report *report = guest->report;
+    static const enum guest_action actions[] = {[CONSOLE_NO_ACTION] = GUEST_NO_ACTION,
+                                                [CONSOLE_OFFLINE] = GUEST_OFFLINE,
+                                                [CONSOLE_KILL] = GUEST_KILL};
+    report->action = report->crash == GUEST_PANIC ? GUEST_PANICS : actions[guest->console.action];
+    if (*guest->console.rule != '\0' && (report->rule = strdup(guest->console.rule)) == NULL)
+        return error_no_memory();
     TRY(console_put_last(&guest->console, CONSOLE_SHOWN, &text));
     report->console = TAKE(text.data);
     report->stack = TAKE(guest->console.stack.data);
@@ -499,7 +563,8 @@ struct error *guest_run(const struct guest_system *system, const struct guest_ru
                           .script_ended = -1,
                           .machine = {.ended = -1, .console = -1, .errors = -1}};
     sigset_t ends, before;
-    *ret_report = (struct guest_report){.status = -1};
+    *ret_report =
+        (struct guest_report){.status = -1, .machine_checks = options->machine_checks != NULL};
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);

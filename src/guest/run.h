@@ -7,6 +7,7 @@
 
 #include "guest/machine.h"
 #include "guest/report.h"
+#include "mce/error.h"
 
 #include <stddef.h>
 
@@ -20,6 +21,9 @@ struct guest_run_options {
     // Where the fault begins: it is activated when the processor gets to one of these addresses.
     const uint64_t *places;
     size_t place_count; // at most GUEST_MOST_PLACES
+    // Machine-check errors, all at once, so long after the workload has begun.
+    const struct mce_errors *machine_checks; // or NULL
+    uint64_t machine_checks_ns;
     // Called at the beginning of each phase and at the first activation, with what is known so far:
     // whoever runs this may be killed before its end. May be NULL.
     void (*progress)(void *data, const struct guest_report *report);

@@ -14,10 +14,13 @@ static const struct {
     const char *option, *words;
     bool list;
 } known[] = {
+    {"accelerator", "auto kvm tcg", false},
     {"at", "occurrence site stack", false},
+    {"category", "CE UCNA SRAO SRAR undefined UC", false},
     {"class", "unchecked partly checked unknown", false},
     {"compare", "stdout stderr files", true},
     {"decide", "worlds markers variable", false},
+    {"faultload", "all codes flags xen-codes xen-flags", false},
     {"fork", "auto never always", false},
     {"group-by", "type function module file component program", false},
     {"level", "source ir binary", false},
@@ -25,6 +28,7 @@ static const struct {
     {"proof", "certain caused all", false},
     {"scope", "mine all", false},
     {"sandbox", "auto overlay copy none", false},
+    {"unit", "simple generic-cache tlb memory memory-cache cache bus", false},
 };
 
 // What --fail-on takes: verdicts of trials that count, and severities.

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "guest/kernel.h"
+#include "mce/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,8 @@
 #define STATUS_INVALID 3
 
 struct settings {
-    const char *inject, *accelerator, *output, *executed;
+    const char *inject, *accelerator, *output, *executed, *machine_checks;
+    uint64_t after_ns;
     bool json, quiet;
 };
 
@@ -30,6 +32,12 @@ static const struct option options[] = {
     {"executed", 0, OPTION_FILE, "FILE",
      "write the numbers of the kernel's faults in code that this run executes to this file",
      FIELD(executed)},
+    {"mce", 0, OPTION_FILE, "FILE",
+     "machine-check errors that the guest gets during the workload, all at once, in the format of "
+     "'ordeal mce list'",
+     FIELD(machine_checks)},
+    {"mce-after", 0, OPTION_SECONDS, "TIME",
+     "how long after the beginning of the workload; 1s if it is not given", FIELD(after_ns)},
     {"output", 'o', OPTION_FILE, "FILE", "also write the report to this file, as JSON",
      FIELD(output)},
     {"json", 0, OPTION_FLAG, NULL, "print the report as JSON", FIELD(json)},
@@ -43,6 +51,7 @@ struct prepared {
     char *kernel, *trace; // temporary files, or NULL
     uint64_t places[GUEST_MOST_PLACES];
     size_t place_count, candidate;
+    struct mce_errors machine_checks;
 };
 
 static void prepared_deinit(struct prepared *prepared)
@@ -54,6 +63,7 @@ static void prepared_deinit(struct prepared *prepared)
     free(prepared->kernel);
     free(prepared->trace);
     ir_program_deinit(&prepared->program);
+    mce_errors_deinit(&prepared->machine_checks);
 }
 
 static struct error *make_file(char **ret_path)
@@ -74,9 +84,21 @@ static struct error *make_file(char **ret_path)
     return NULL;
 }
 
+static struct error *read_machine_checks(const char *path, struct mce_errors *ret_errors)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(buffer_read_file(path, MCE_FILE_LIMIT, &text));
+    TRY(mce_read(path, text.data != NULL ? text.data : "", text.size, ret_errors));
+    return ret_errors->list.count != 0 ? NULL : error_new("%s: there is no error in it", path);
+}
+
 static struct error *prepare(const struct settings *settings, const struct guest_system *system,
                              struct prepared *prepared)
 {
+    if (settings->machine_checks != NULL && settings->inject != NULL)
+        return error_new("either --inject or --mce: a run has one kind of fault");
+    if (settings->machine_checks != NULL)
+        TRY(read_machine_checks(settings->machine_checks, &prepared->machine_checks));
     if (settings->inject == NULL && settings->executed == NULL)
         return NULL;
     if (settings->inject != NULL && settings->executed != NULL)
@@ -165,6 +187,18 @@ static struct error *put_fault(const struct prepared *prepared, const struct gue
         guest_phase_names[report->activated_in], clock_seconds(report->activated_ns));
 }
 
+static struct error *put_machine_checks(const struct guest_report *report, struct buffer *text)
+{
+    if (report->activations == 0)
+        return buffer_printf(text, "  injected nothing: the workload had ended before\n");
+    TRY(buffer_printf(text, "  injected %llu machine-check errors %.2f s after the start\n",
+                      (unsigned long long)report->activations,
+                      clock_seconds(report->activated_ns)));
+    TRY(buffer_printf(text, "  action   %s", guest_action_names[report->action]));
+    return report->rule != NULL ? buffer_printf(text, ", because of: %s\n", report->rule)
+                                : buffer_printf(text, "\n");
+}
+
 static struct error *put_lines(const char *title, const char *lines, struct buffer *text)
 {
     if (lines == NULL || *lines == '\0')
@@ -185,6 +219,8 @@ static struct error *put_report(const struct guest_system *system, const struct 
     TRY(put_phases(report, text));
     if (prepared->place_count != 0)
         TRY(put_fault(prepared, report, text));
+    if (report->machine_checks)
+        TRY(put_machine_checks(report, text));
     if (report->end == GUEST_STABLE)
         return NULL;
     TRY(put_lines("the kernel's own report", report->stack, text));
@@ -249,6 +285,8 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         .trace = prepared.trace,
         .places = prepared.places,
         .place_count = prepared.place_count,
+        .machine_checks = settings->machine_checks != NULL ? &prepared.machine_checks : NULL,
+        .machine_checks_ns = settings->after_ns != 0 ? settings->after_ns : NS_PER_S,
         .progress = write_progress,
         .data = (void *)settings,
     };

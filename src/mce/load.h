@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Fault loads: sets of machine-check errors, by a rule. A load has axes: the codes, the categories
+// and single bits; all combinations of them are numbered, and a load that is smaller than that is a
+// seeded draw.
+#ifndef ORDEAL_MCE_LOAD_H
+#define ORDEAL_MCE_LOAD_H
+
+#include "mce/code.h"
+#include "mce/error.h"
+
+#include <stddef.h>
+
+struct mce_load {
+    const char *name;
+    const char *help; // one line
+};
+extern const struct mce_load mce_loads[]; // ends with a name of NULL
+
+struct mce_wanted {
+    const char *load;                // a name
+    bool units[MCE_UNITS];           // only these; all of the load if none is set
+    bool categories[MCE_CATEGORIES]; // likewise
+    unsigned processor, bank;
+    uint64_t address, misc; // where their bits in the status are set
+    bool alone;
+    uint64_t seed;   // of draws
+    uint64_t sample; // draws so many of what is left; 0: all
+};
+
+_must_check_ struct error *mce_generate(const struct mce_wanted *wanted,
+                                        struct mce_errors *ret_errors);
+
+#endif
