@@ -93,11 +93,13 @@
 #define GUEST_ANSWER_WAIT_NS (30 * NS_PER_S)   // for QEMU's answer to a command
 #define GUEST_PROBE_WAIT_NS  (10 * NS_PER_S)   // for a guest of a few instructions
 #define GUEST_RETRY_PAUSE_NS (100 * NS_PER_MS) // between pretests, while a guest boots
+#define GUEST_END_WAIT_NS    (300 * NS_PER_MS) // for QEMU's end, after a test has failed
 #define GUEST_DEATH_WAIT_NS  (1 * NS_PER_S)    // after a panic: the rest of its report
 
 // A cluster
 #define CLUSTER_COMMAND_WAIT_NS     (60 * NS_PER_S) // Slurm's commands wait long for its controller
 #define CLUSTER_PIECE_NS            (120 * NS_PER_S) // of work for one task: its start is a small part
+#define CLUSTER_PIECE_LEAST_NS      (10 * NS_PER_S)  // likewise, towards the end of a campaign
 #define CLUSTER_PATIENCE_NS         (600 * NS_PER_S) // with a full disk, or without an answer
 #define CLUSTER_RETRY_PAUSE_NS      (2 * NS_PER_S)   // then, from one try to the next
 #define CLUSTER_FILE_FIRST_NS       (1 * NS_PER_S) // to a task's first file of results; doubles to:

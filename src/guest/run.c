@@ -351,6 +351,10 @@ static struct error *find_crash(struct guest *guest, bool done)
     const struct guest_events *events = &guest->machine.qmp.events;
     char text[ERRORS_KEPT + 200];
     bool tripped = false;
+    // A connection breaks before QEMU's end is noticed.
+    uint64_t deadline = done ? clock_ns() + GUEST_END_WAIT_NS : 0;
+    while (!guest->ended && clock_ns() < deadline)
+        TRY(pump(guest, deadline));
     if (guest->ended)
         TRY(guest_machine_tripped(&guest->machine, &tripped));
     tripped |= guest->gave_up;

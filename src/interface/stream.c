@@ -78,7 +78,7 @@ struct error *stream_next(struct stream *stream, struct event *ret_event, bool *
 {
     for (;;) {
         const struct interface_block *block;
-        uint32_t program;
+        uint32_t program = 0;
         if (stream->in_block && event_next(&stream->events, ret_event)) {
             *ret_more = true;
             return NULL;
@@ -122,7 +122,7 @@ static struct error *find_programs(struct trace_reader *reader, struct numbering
 {
     for (;;) {
         const struct interface_block *block;
-        uint32_t program;
+        uint32_t program = 0;
         TRY(trace_reader_next(reader, &block));
         if (block == NULL)
             return NULL;

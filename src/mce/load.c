@@ -162,6 +162,19 @@ static bool is_wanted(const struct mce_wanted *wanted, const struct mce_error *e
             wanted->categories[mce_category(error->status, true)]);
 }
 
+void mce_keep(struct mce_errors *errors, const struct mce_wanted *wanted)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < errors->list.count; i++) {
+        struct mce_error *error = &errors->list.items[i];
+        if (is_wanted(wanted, error))
+            errors->list.items[kept++] = *error;
+        else
+            mce_error_deinit(error);
+    }
+    errors->list.count = kept;
+}
+
 static struct error *draw(struct mce_errors *errors, uint64_t chosen, uint64_t seed)
 {
     struct stats_random random = stats_random_start(seed, 1);

@@ -30,4 +30,7 @@ struct mce_wanted {
 _must_check_ struct error *mce_generate(const struct mce_wanted *wanted,
                                         struct mce_errors *ret_errors);
 
+// Leaves only errors of the wanted units and categories.
+void mce_keep(struct mce_errors *errors, const struct mce_wanted *wanted);
+
 #endif

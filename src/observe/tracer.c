@@ -539,7 +539,7 @@ static struct error *seize(struct tracer *tracer, pid_t pid)
     const long wanted = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACEFORK |
                         PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
                         PTRACE_O_EXITKILL;
-    struct task *task;
+    struct task *task = NULL;
     TRY(add_task(tracer, pid, TASK_RUNS, &task));
     TRY(name_task(tracer, task, NULL));
     if (ptrace(PTRACE_SEIZE, pid, NULL, (void *)wanted) < 0)

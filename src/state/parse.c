@@ -110,7 +110,7 @@ static struct error *read_offset(struct reader *reader, const char *stops, int64
 
 static struct error *read_size(struct reader *reader, struct state_fault *fault)
 {
-    uint64_t size;
+    uint64_t size = 0;
     if (reader->at == reader->source->size || reader->source->text[reader->at] != ':')
         return NULL;
     reader->at++;

@@ -230,7 +230,7 @@ static void errors_name_place_and_remedy(void **state)
                             "          ^");
     refuses("injector: {librery: {}}\n",
             "x.yaml:1:12: there is no injector 'librery' (did you mean 'library'?); there are: "
-            "library, signal, ir, source, binary, syscall, register, memory, guest\n"
+            "library, signal, ir, source, binary, syscall, register, memory, guest, mce\n"
             "    injector: {librery: {}}\n"
             "               ^");
     refuses("injector:\n  library: {fault: x}\n",

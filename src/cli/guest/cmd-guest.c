@@ -191,8 +191,8 @@ static struct error *put_machine_checks(const struct guest_report *report, struc
 {
     if (report->activations == 0)
         return buffer_printf(text, "  injected nothing: the workload had ended before\n");
-    TRY(buffer_printf(text, "  injected %llu machine-check errors %.2f s after the start\n",
-                      (unsigned long long)report->activations,
+    TRY(buffer_printf(text, "  injected %llu machine-check error%s, %.2f s after the start\n",
+                      (unsigned long long)report->activations, report->activations == 1 ? "" : "s",
                       clock_seconds(report->activated_ns)));
     TRY(buffer_printf(text, "  action   %s", guest_action_names[report->action]));
     return report->rule != NULL ? buffer_printf(text, ", because of: %s\n", report->rule)

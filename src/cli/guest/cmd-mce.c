@@ -104,7 +104,7 @@ static struct error *put_json(const struct mce_error *error, bool recovery, stru
 {
     struct json_builder builder = {0};
     _cleanup_(json_release) json_t *row = json_object();
-    _cleanup_(buffer_deinit) struct buffer code = {0};
+    _cleanup_(buffer_deinit) struct buffer code = {0}, line = {0};
     const char *rule;
     if (row == NULL)
         return error_no_memory();
@@ -125,7 +125,8 @@ static struct error *put_json(const struct mce_error *error, bool recovery, stru
     json_add_string(&builder, row, "severity_in_kernel",
                     mce_severity_names[mce_severity(error, MCE_IN_KERNEL, recovery, &rule)]);
     json_add_string(&builder, row, "rule_in_kernel", rule);
-    return json_write_line(&builder, row, text);
+    TRY(json_write_line(&builder, row, &line));
+    return buffer_append(text, line.data, line.size);
 }
 
 // ---- ordeal mce list ----

@@ -225,9 +225,9 @@ static void slurm_end(void *self)
     slurm_free(slurm);
 }
 
-static size_t jobs_by_time(const struct slurm *slurm)
+static size_t jobs_in(const struct slurm *slurm, uint64_t ns)
 {
-    double jobs = clock_seconds(CLUSTER_PIECE_NS) / slurm_job_seconds(slurm);
+    double jobs = clock_seconds(ns) / slurm_job_seconds(slurm);
     return jobs >= FORMAT_JOBS_MOST / 2 ? FORMAT_JOBS_MOST / 2 : jobs >= 1 ? (size_t)jobs : 1;
 }
 
@@ -236,7 +236,7 @@ static struct engine_load slurm_load(const void *self)
 {
     const struct slurm *slurm = self;
     struct engine_load load = {.busy = slurm->book.open != 0};
-    size_t wanted = SHARES * (size_t)slurm->workers * jobs_by_time(slurm);
+    size_t wanted = SHARES * (size_t)slurm->workers * jobs_in(slurm, CLUSTER_PIECE_NS);
     size_t waiting = book_waiting(&slurm->book);
     if (wanted > WAITING_MOST)
         wanted = WAITING_MOST;
@@ -263,15 +263,28 @@ static size_t tasks_out(const struct slurm *slurm)
     return count;
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// A share of the rest, so that all workers are done at about the same time; but not less than is
+// worth the start of a task, unless each worker then had less than one piece.
+static size_t piece_size(const struct slurm *slurm)
+{
+    size_t waiting = book_waiting(&slurm->book);
+    size_t share = waiting / (SHARES * (size_t)slurm->workers) + 1;
+    size_t worthwhile = least(jobs_in(slurm, CLUSTER_PIECE_LEAST_NS), waiting / slurm->workers + 1);
+    return least(share > worthwhile ? share : worthwhile, jobs_in(slurm, CLUSTER_PIECE_NS));
+}
+
 static struct error *cut_pieces(struct slurm *slurm)
 {
     // A number of workers that the user gave is a limit.
     size_t most = slurm->workers * (slurm->options.workers != 0 ? 1 : TASKS_PER_WORKER);
     for (size_t out = tasks_out(slurm); out < most; out++) {
-        size_t waiting = book_waiting(&slurm->book), size = jobs_by_time(slurm);
-        size_t share = waiting / (SHARES * (size_t)slurm->workers) + 1;
         struct piece *piece;
-        TRY(book_cut(&slurm->book, share < size ? share : size, &piece));
+        TRY(book_cut(&slurm->book, piece_size(slurm), &piece));
         if (piece == NULL)
             break;
     }

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The injector `guest`: enables software faults in the kernel of a guest. The command is
-// `ordeal guest SYSTEM`; it gets options that say which fault, and where to write its report.
+// The injector `guest`: enables software faults in the kernel of a guest.
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/frame-text.h"
 #include "guest/kernel.h"
-#include "guest/report.h"
-#include "injector/injector.h"
-#include "trial/region-file.h"
+#include "injectors/guest/system-run.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define REPORT_LIMIT (1u << 20)
-#define LIST_LIMIT   (64u << 20)
+#define LIST_LIMIT (64u << 20)
 
 static const struct injector_parameter parameters[] = {
     {"types", "GLOB...", "faults of these types only", false, true},
@@ -30,101 +22,36 @@ static const struct injector_parameter parameters[] = {
     {0},
 };
 
-struct shared_file { // that the command writes and we read
-    char *path, *directory;
-    int file;
-};
-
 struct guests {
-    struct injector_setup setup;
-    struct guest_system system;
+    struct system_run run;
     struct ir_program kernel;
-    enum guest_accelerator accelerator;
-    char *ordeal;    // this executable
-    size_t verb;     // index of "guest" in the command
     bool profiled;   // `executed` of the kernel is known
     bool has_kernel; // it is open
     size_t not_executed;
-    struct shared_file report, list;
-    const char *visible[3];
-    struct words command;
     // This shot's.
-    bool is_reference, profiles;
+    bool profiles;
     size_t candidate;
 };
 
 // ---- The instance ----
-
-static void close_file(struct shared_file *file)
-{
-    if (file->path == NULL)
-        return;
-    close(file->file);
-    unlink(file->path);
-    rmdir(file->directory);
-    free(file->path);
-    free(file->directory);
-    *file = (struct shared_file){0};
-}
 
 static void close_guests(void *data)
 {
     struct guests *self = data;
     if (self == NULL)
         return;
-    close_file(&self->report);
-    close_file(&self->list);
-    guest_system_deinit(&self->system);
+    system_run_close(&self->run);
     if (self->has_kernel)
         ir_program_deinit(&self->kernel);
-    words_deinit(&self->command);
-    free(self->ordeal);
     free(self);
 }
 
-// The folder in "ordeal guest SYSTEM", and the place of "guest" in it.
-static struct error *find_system(struct guests *self, const char **ret_folder)
+static struct error *fill(struct guests *self, const struct injector_setup *setup)
 {
-    const struct words *command = self->setup.command;
-    if (command->count < 3 || strcmp(file_base_name(command->items[0]), "ordeal") != 0 ||
-        strcmp(command->items[1], "guest") != 0)
-        return error_new("the injector 'guest' needs the command 'ordeal guest SYSTEM'");
-    if (command->items[2][0] == '-')
-        return error_new("the injector 'guest' needs the command 'ordeal guest SYSTEM' without "
-                         "options: it adds its own");
-    self->verb = 1;
-    *ret_folder = command->items[2];
-    return NULL;
-}
-
-static struct error *find_self(char **ret_path)
-{
-    char path[PATH_MAX];
-    ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (size < 0)
-        return error_from_errno(errno, "cannot find Ordeal's own program");
-    *ret_path = strndup(path, (size_t)size);
-    return *ret_path != NULL ? NULL : error_no_memory();
-}
-
-static struct error *fill(struct guests *self)
-{
-    const char *folder = NULL,
-               *name = parameters_value(self->setup.parameters, "accelerator", "auto");
-    _cleanup_free_ char *full = NULL;
-    TRY(find_system(self, &folder));
-    if (folder[0] != '/' && asprintf(&full, "%s/%s", self->setup.directory, folder) < 0) {
-        full = NULL;
-        return error_no_memory();
-    }
-    TRY(guest_system_read(full != NULL ? full : folder, &self->system));
-    TRY(ir_program_open(self->system.kernel, &self->kernel));
+    TRY(system_run_open(&self->run, setup, "guest"));
+    TRY(ir_program_open(self->run.system.kernel, &self->kernel));
     self->has_kernel = true;
-    self->accelerator = strcmp(name, "kvm") == 0   ? GUEST_KVM
-                        : strcmp(name, "tcg") == 0 ? GUEST_TCG
-                                                   : GUEST_AUTO;
-    TRY(guest_choose_accelerator(&self->accelerator));
-    return find_self(&self->ordeal);
+    return NULL;
 }
 
 static struct error *open_guests(const struct injector_setup *setup, void **ret_self)
@@ -132,8 +59,7 @@ static struct error *open_guests(const struct injector_setup *setup, void **ret_
     struct guests *self = calloc(1, sizeof *self);
     if (self == NULL)
         return error_no_memory();
-    self->setup = *setup;
-    struct error *error = fill(self);
+    struct error *error = fill(self, setup);
     if (error != NULL) {
         close_guests(self);
         return error;
@@ -167,67 +93,37 @@ static struct error *find_spec(const struct guests *self, const char *spec, size
         TRY(put_spec(self, number - 1, &text));
     if (text.data == NULL || strcmp(text.data, spec) != 0)
         return error_new("there is no fault '%s' in %s; was the kernel built anew since?", spec,
-                         self->system.kernel);
+                         self->run.system.kernel);
     *ret_number = number - 1;
     return NULL;
 }
 
 // ---- Before a run ----
 
-static struct error *make_file(struct shared_file *file)
-{
-    unsigned place = 0;
-    if (file->path != NULL)
-        return ftruncate(file->file, 0) == 0
-                   ? NULL
-                   : error_from_errno(errno, "cannot empty %s", file->path);
-    return region_file_make_shared(false, &place, &file->file, &file->path, &file->directory);
-}
-
-static struct error *add(struct guests *self, const char *word)
-{
-    return words_add(&self->command, word, strlen(word));
-}
-
+// The list of faults in executed code is the run's other file.
 static struct error *add_options(struct guests *self)
 {
     char number[24];
-    TRY(add(self, "--quiet")); // what it says is no output of the target
-    TRY(add(self, "--output"));
-    TRY(add(self, self->report.path));
-    TRY(add(self, "--accelerator"));
-    TRY(add(self, self->accelerator == GUEST_KVM ? "kvm" : "tcg"));
     if (self->profiles) {
-        TRY(add(self, "--executed"));
-        return add(self, self->list.path);
+        TRY(system_run_add(&self->run, "--executed"));
+        return system_run_add(&self->run, self->run.other.path);
     }
-    if (self->is_reference)
+    if (self->run.is_reference)
         return NULL;
     snprintf(number, sizeof number, "%zu", self->candidate + 1);
-    TRY(add(self, "--inject"));
-    return add(self, number);
+    TRY(system_run_add(&self->run, "--inject"));
+    return system_run_add(&self->run, number);
 }
 
 static struct error *prepare(void *data, struct shot *shot)
 {
     struct guests *self = data;
-    self->is_reference = shot->spec == NULL;
-    self->profiles = self->is_reference && !self->profiled;
-    if (!self->is_reference)
+    self->profiles = shot->spec == NULL && !self->profiled;
+    if (shot->spec != NULL)
         TRY(find_spec(self, shot->spec, &self->candidate));
-    TRY(make_file(&self->report));
-    TRY(make_file(&self->list));
-    words_clear(&self->command);
-    TRY(add(self, self->ordeal));
-    TRY(add(self, "guest"));
+    TRY(system_run_begin(&self->run, shot));
     TRY(add_options(self));
-    for (char *const *word = shot->command + self->verb + 1; *word != NULL; word++)
-        TRY(add(self, *word));
-    self->visible[0] = self->report.path;
-    self->visible[1] = self->list.path;
-    shot->visible = self->visible;
-    shot->use_command = self->command.items;
-    return NULL;
+    return system_run_end(&self->run, shot);
 }
 
 // ---- After a run ----
@@ -235,7 +131,7 @@ static struct error *prepare(void *data, struct shot *shot)
 static struct error *take_profile(struct guests *self)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(buffer_read_regular(self->list.path, LIST_LIMIT, &text));
+    TRY(buffer_read_regular(self->run.other.path, LIST_LIMIT, &text));
     for (const char *at = text.data; at != NULL && *at != '\0';) {
         char *end;
         unsigned long long number = strtoull(at, &end, 10);
@@ -262,100 +158,23 @@ static struct error *add_injection(const struct guests *self, const struct guest
     injection->seconds = (double)report->activated_ns / 1e9;
     injection->fault = strdup(candidate->type);
     injection->symbol = strdup(function_of(self, self->candidate)->name);
-    injection->module = strdup(self->system.kernel);
+    injection->module = strdup(self->run.system.kernel);
     injection->file = strdup(candidate->file);
-    injection->program = strdup(self->system.name);
+    injection->program = strdup(self->run.system.name);
     return injection->fault != NULL && injection->symbol != NULL && injection->module != NULL &&
                    injection->file != NULL && injection->program != NULL
                ? NULL
                : error_no_memory();
 }
 
-static enum observed_system system_of(const struct guest_report *report)
-{
-    switch (report->end) {
-    case GUEST_STABLE:
-        return SYSTEM_STABLE;
-    case GUEST_NOT_RUN:
-        return SYSTEM_NOT_RUN;
-    case GUEST_PRETEST_FAILED:
-        return SYSTEM_PRETEST_FAILED;
-    case GUEST_UNFINISHED:
-        return report->phase < GUEST_WORKLOAD ? SYSTEM_PRETEST_FAILED : SYSTEM_UNFINISHED;
-    default:
-        return report->crash == GUEST_HANG     ? SYSTEM_HANGS
-               : report->crash == GUEST_BROKEN ? SYSTEM_BROKEN
-                                               : SYSTEM_CRASHED;
-    }
-}
-
-// "panic during workload: Kernel panic - not syncing: …; the fault was first activated during boot"
-static struct error *put_reason(const struct guest_report *report, struct buffer *text)
-{
-    TRY(buffer_printf(text, "%s during %s: %s",
-                      report->crash != GUEST_NO_CRASH ? guest_crash_names[report->crash]
-                                                      : guest_end_names[report->end],
-                      guest_phase_names[report->phase],
-                      report->reason != NULL ? report->reason : "no reason is known"));
-    return report->activations != 0
-               ? buffer_printf(text, "; the fault was first activated during %s",
-                               guest_phase_names[report->activated_in])
-               : NULL;
-}
-
-// The kernel's frames, "name+0x12/0x40", as all others are written: "name (vmlinux)".
-static struct error *put_stack(const struct guests *self, const char *frames, struct buffer *text)
-{
-    const char *module = file_base_name(self->system.kernel);
-    for (size_t line; *frames != '\0'; frames += line + (frames[line] != '\0')) {
-        line = strcspn(frames, "\n");
-        size_t name = strcspn(frames, "+\n");
-        const struct frame_text frame = {.function = {frames, name}, .module = frame_part(module)};
-        if (name != 0) {
-            TRY(frame_text_put(text, &frame));
-            TRY(buffer_append(text, "\n", 1));
-        }
-    }
-    return NULL;
-}
-
-static struct error *take_report(struct guests *self, struct guest_report *report,
-                                 struct observation *observation)
-{
-    _cleanup_(buffer_deinit) struct buffer reason = {0}, stack = {0};
-    observation->system = system_of(report);
-    observation->activations = report->activations;
-    if (report->activations != 0 && !self->is_reference)
-        TRY(add_injection(self, report, observation));
-    if (report->end == GUEST_STABLE)
-        return NULL;
-    TRY(put_reason(report, &reason));
-    if (self->is_reference)
-        return error_new("the guest is not stable without a fault: %s", reason.data);
-    observation->system_reason = TAKE(reason.data);
-    if (report->stack == NULL)
-        return NULL;
-    TRY(put_stack(self, report->stack, &stack));
-    observation->crash_stack = stack.data != NULL ? strdup(stack.data) : NULL;
-    observation->crash_key = TAKE(stack.data);
-    return observation->crash_key == NULL || observation->crash_stack != NULL ? NULL
-                                                                              : error_no_memory();
-}
-
 static struct error *observe(void *data, const char *root, struct observation *observation)
 {
     struct guests *self = data;
-    _cleanup_(buffer_deinit) struct buffer text = {0};
     _cleanup_(guest_report_deinit) struct guest_report report = {0};
-    TRY(buffer_read_regular(self->report.path, REPORT_LIMIT, &text));
-    if (text.size == 0) { // it could not begin; what it said is kept
-        observation->system = SYSTEM_NOT_RUN;
-        observation->system_reason = strdup("'ordeal guest' left no report");
-        return observation->system_reason != NULL ? NULL : error_no_memory();
-    }
-    TRY(guest_report_read(text.data, text.size, &report));
-    TRY(take_report(self, &report, observation));
-    return self->profiles ? take_profile(self) : NULL;
+    TRY(system_run_observe(&self->run, &report, observation));
+    if (report.activations != 0 && !self->run.is_reference)
+        TRY(add_injection(self, &report, observation));
+    return self->profiles && observation->system != SYSTEM_NOT_RUN ? take_profile(self) : NULL;
 }
 
 // ---- Candidates ----
@@ -373,7 +192,7 @@ static bool is_wanted(const struct guests *self, size_t number)
 {
     const struct image_candidate *candidate = &self->kernel.image.candidates.items[number];
     const struct image_function *function = function_of(self, number);
-    const struct parameters *given = self->setup.parameters;
+    const struct parameters *given = self->run.setup.parameters;
     return !function->again && candidate->copies != 0 &&
            fits(parameters_words(given, "types"), candidate->type) &&
            fits(parameters_words(given, "functions"), function->name) &&
@@ -392,7 +211,7 @@ static struct error *fill_candidate(const struct guests *self, size_t number,
     candidate->spec = TAKE(spec.data);
     candidate->type = strdup(from->type);
     candidate->function = strdup(function_of(self, number)->name);
-    candidate->module = strdup(self->system.kernel);
+    candidate->module = strdup(self->run.system.kernel);
     candidate->file = strdup(from->file);
     candidate->component =
         base > from->file + 1 ? strndup(from->file, (size_t)(base - from->file) - 1) : strdup(".");
@@ -405,7 +224,8 @@ static struct error *fill_candidate(const struct guests *self, size_t number,
 static struct error *candidates(void *data, candidate_add *add_candidate, void *add_data)
 {
     struct guests *self = data;
-    bool all = strcmp(parameters_value(self->setup.parameters, "blocks", "executed"), "all") == 0;
+    bool all =
+        strcmp(parameters_value(self->run.setup.parameters, "blocks", "executed"), "all") == 0;
     self->not_executed = 0;
     for (size_t i = 0; i < self->kernel.image.candidates.count; i++) {
         struct candidate candidate = {0};
