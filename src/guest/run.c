@@ -166,8 +166,8 @@ static struct error *inject_if_due(struct guest *guest)
     if (guest->due_ns == 0 || clock_ns() < guest->due_ns || guest->ended)
         return NULL;
     struct error *error = inject_machine_checks(guest);
-    // QEMU's end is noticed as such.
-    if (error != NULL && guest->machine.qmp.link.socket >= 0)
+    // QEMU's end is noticed as such, also one that is on its way.
+    if (error != NULL && guest->machine.qmp.link.socket >= 0 && !guest->gave_up)
         return error;
     error_free(error);
     return NULL;
