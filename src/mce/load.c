@@ -3,6 +3,7 @@
 // are Ordeal's own.
 #include "mce/load.h"
 
+#include "base/choice.h"
 #include "base/cleanup.h"
 #include "stats/stats.h"
 
@@ -17,8 +18,7 @@ struct rule {
     uint16_t codes[4];   // ends with 0; none: all of the units
     unsigned units;      // a bit for each unit
     bool filtered;       // each code also with F
-    bool kinds;          // each as UCNA, SRAO and SRAR
-    bool all_kinds;      // also corrected, and with PCC
+    unsigned kinds;      // each as the first of `kinds`; 0: as what `always` has
     uint64_t always;     // bits of the status
     unsigned global;     // of MCG_STATUS
     uint64_t axes[AXES]; // bits that are clear and set; ends with 0
@@ -26,44 +26,37 @@ struct rule {
     uint64_t size; // draws so many; 0: all
 };
 
-#define UNIT(name)  (1u << MCE_##name)
-#define THREE_UNITS (UNIT(GENERIC_CACHE) | UNIT(TLB) | UNIT(MEMORY) | UNIT(CACHE))
-#define SIGNALLED   0x0134, 0x0150, 0x0186
+#define UNIT(name)        (1u << MCE_##name)
+#define CACHES_TLB_MEMORY (UNIT(GENERIC_CACHE) | UNIT(TLB) | UNIT(MEMORY) | UNIT(CACHE))
+#define THREE_CODES       0x0134, 0x0150, 0x0186
 
-const struct mce_load mce_loads[] = {
-    {"all", "every code in every category"},
-    {"codes", "4,096: recoverable errors of caches, TLB and memory, with every code"},
-    {"flags", "192: three codes, with every combination of six bits"},
-    {"xen-codes", "49,502: as codes, with more bits"},
-    {"xen-flags", "1,536: as flags, with every combination of nine bits"},
-    {0},
-};
+// By the index in MCE_LOADS.
 static const struct rule rules[] = {
     {.units = ~0u,
-     .all_kinds = true,
+     .kinds = 5,
      .always = MCE_VAL | MCE_EN | MCE_MISCV | MCE_ADDRV,
      .global = MCE_RIPV | MCE_MCIP},
-    {.units = THREE_UNITS,
+    {.units = CACHES_TLB_MEMORY,
      .filtered = true,
-     .kinds = true,
+     .kinds = 3,
      .always = FULL,
      .global = MCE_RIPV | MCE_MCIP,
      .axes = {MCE_OVER},
      .global_axes = MCE_EIPV,
      .size = 4096},
-    {.codes = {SIGNALLED},
+    {.codes = {THREE_CODES},
      .always = FULL,
      .global = MCE_MCIP,
      .axes = {MCE_OVER, MCE_PCC, MCE_S, MCE_AR},
      .global_axes = MCE_RIPV | MCE_EIPV},
-    {.units = THREE_UNITS,
+    {.units = CACHES_TLB_MEMORY,
      .filtered = true,
-     .kinds = true,
+     .kinds = 3,
      .always = UER | MCE_MISCV,
      .axes = {MCE_OVER, MCE_EN, MCE_ADDRV},
      .global_axes = MCE_RIPV | MCE_EIPV | MCE_MCIP,
      .size = 49502},
-    {.codes = {SIGNALLED},
+    {.codes = {THREE_CODES},
      .always = UER,
      .global = MCE_MCIP,
      .axes = {MCE_OVER, MCE_EN, MCE_MISCV, MCE_ADDRV, MCE_PCC, MCE_S, MCE_AR},
@@ -106,10 +99,10 @@ static void lay_out(const struct rule *rule, struct space *ret_space)
     static const uint64_t nothing = 0;
     *ret_space = (struct space){.rule = rule, .kinds = &nothing, .kind_count = 1};
     find_codes(ret_space);
-    if (rule->kinds)
-        ret_space->kinds = kinds, ret_space->kind_count = 3;
-    if (rule->all_kinds)
-        ret_space->kinds = kinds, ret_space->kind_count = 5;
+    if (rule->kinds != 0) {
+        ret_space->kinds = kinds;
+        ret_space->kind_count = rule->kinds;
+    }
     while (ret_space->bits < AXES && rule->axes[ret_space->bits] != 0)
         ret_space->bits++;
     ret_space->global_bits = (unsigned)__builtin_popcount(rule->global_axes);
@@ -189,11 +182,8 @@ static struct error *draw(struct mce_errors *errors, uint64_t chosen, uint64_t s
 
 struct error *mce_generate(const struct mce_wanted *wanted, struct mce_errors *ret_errors)
 {
-    size_t load = 0;
-    while (mce_loads[load].name != NULL && strcmp(mce_loads[load].name, wanted->load) != 0)
-        load++;
-    if (mce_loads[load].name == NULL)
-        return error_new("there is no load '%s'; 'ordeal mce --help' lists them", wanted->load);
+    int load;
+    TRY(choice_parse(MCE_LOADS, wanted->load, strlen(wanted->load), &load));
     _cleanup_free_ struct space *space = malloc(sizeof *space);
     if (space == NULL)
         return error_no_memory();

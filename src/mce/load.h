@@ -10,11 +10,7 @@
 
 #include <stddef.h>
 
-struct mce_load {
-    const char *name;
-    const char *help; // one line
-};
-extern const struct mce_load mce_loads[]; // ends with a name of NULL
+#define MCE_LOADS "all|codes|flags|xen-codes|xen-flags"
 
 struct mce_wanted {
     const char *load;                // a name

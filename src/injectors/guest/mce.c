@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The injector `mce`: a processor of a guest reports machine-check errors.
+#include "base/choice.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "injectors/guest/system-run.h"
@@ -97,14 +98,6 @@ static struct error *read_file(struct checks *self, const char *name)
     return mce_read(name, text.data != NULL ? text.data : "", text.size, &self->errors);
 }
 
-static bool is_load(const char *name)
-{
-    for (size_t i = 0; mce_loads[i].name != NULL; i++)
-        if (strcmp(mce_loads[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static struct error *find_errors(struct checks *self)
 {
     const struct parameters *given = self->run.setup.parameters;
@@ -120,7 +113,7 @@ static struct error *find_errors(struct checks *self)
     wanted.processor = (unsigned)processor;
     wanted.bank = (unsigned)bank;
     wanted.alone = strcmp(parameters_value(given, "broadcast", "yes"), "no") == 0;
-    if (is_load(wanted.load))
+    if (choice_find(MCE_LOADS, wanted.load, strlen(wanted.load)) >= 0)
         return mce_generate(&wanted, &self->errors);
     TRY(read_file(self, wanted.load));
     mce_keep(&self->errors, &wanted);
