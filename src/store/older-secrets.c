@@ -203,5 +203,5 @@ struct error *older_secrets_remove(struct store *store)
 struct error *older_secrets_wipe(struct store *store)
 {
     TRY(store_execute(store, "VACUUM"));
-    return store_execute(store, "PRAGMA wal_checkpoint(TRUNCATE)");
+    return store_gather(store);
 }

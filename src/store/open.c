@@ -288,6 +288,11 @@ static void empty_log_of_moved(struct store *store)
         sqlite3_wal_checkpoint_v2(store->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
+struct error *store_gather(struct store *store)
+{
+    return store_execute(store, "PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
 static void close_file(struct store *store, bool discard)
 {
     if (store == NULL)

@@ -31,6 +31,8 @@ enum store_mode {
 // newer version, or is in use by another writer.
 _must_check_ struct error *store_open(const char *path, enum store_mode mode,
                                       struct store **ret_store);
+// Puts all that was written into the one file that others may copy; an error if it has no room.
+_must_check_ struct error *store_gather(struct store *store);
 // Closes it. A store belongs to the process that opened it: in a forked child this does nothing.
 void store_close(struct store *store);
 static inline void store_closep(struct store **store)

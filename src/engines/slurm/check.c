@@ -52,10 +52,17 @@ static struct error *save_store(const struct spool *spool, const struct engine_o
     struct store *store;
     TRY(store_open(path, STORE_WRITE, &store));
     struct error *error = fill_store(store, options);
+    if (error == NULL)
+        error = store_gather(store);
     store_close(store);
     if (error == NULL && rename(path, final) < 0)
         error = error_from_errno(errno, "cannot write %s", final);
-    spool_remove(spool, DATABASE ".new-lock");
+    static const char *const others[] = {"", "-wal", "-shm", "-lock"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char name[sizeof DATABASE ".new-lock"];
+        snprintf(name, sizeof name, DATABASE ".new%s", others[i]);
+        spool_remove(spool, name);
+    }
     return error;
 }
 
