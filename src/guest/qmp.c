@@ -90,9 +90,7 @@ struct error *guest_qmp_monitor(struct guest_qmp *qmp, const char *command, uint
 {
     _cleanup_(buffer_deinit) struct buffer arguments = {0};
     TRY(buffer_printf(&arguments, "\"command-line\":\"%s\"", command));
-    TRY(ask(qmp, "human-monitor-command", arguments.data, deadline_ns));
-    qmp->answer_text[strcspn(qmp->answer_text, "\r\n")] = '\0';
-    return NULL;
+    return ask(qmp, "human-monitor-command", arguments.data, deadline_ns);
 }
 
 struct error *guest_qmp_start(struct guest_qmp *qmp, uint64_t deadline_ns)

@@ -16,7 +16,7 @@ struct guest_qmp {
     struct guest_link link;
     struct guest_events events;
     char answer_error[64]; // of the last error, "" if the last answer was none
-    char answer_text[128]; // of the last answer that is one
+    char answer_text[512]; // of the last answer that is one
     unsigned answers;      // that came so far
 };
 

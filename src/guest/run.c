@@ -127,43 +127,89 @@ static struct error *take_stop(struct guest *guest)
 
 // ---- Machine checks ----
 
-// A corrected error interrupts nobody. A processor that cannot report the error gives up: that is
-// an effect, and the others of what QEMU says are reasons why there was no error.
+struct error *guest_check_error(const struct guest_system *system, const struct mce_error *error)
+{
+    return error->processor < system->processors
+               ? NULL
+               : error_new("%s has no processor %u: it has %llu, counted from 0", system->name,
+                           error->processor, (unsigned long long)system->processors);
+}
+
+// QEMU gives up a processor that gets an uncorrected error while it still has one; and one that
+// interrupts all is one for each.
+static struct error *check_together(const struct mce_errors *errors)
+{
+    for (size_t i = 0; i < errors->list.count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const struct mce_error *a = &errors->list.items[i], *b = &errors->list.items[j];
+            if ((a->status & b->status & MCE_UC) != 0 &&
+                (!a->alone || !b->alone || a->processor == b->processor))
+                return error_new("a processor of QEMU takes one uncorrected error at a time: with "
+                                 "NOBROADCAST, several processors can have one each");
+        }
+    return NULL;
+}
+
+static struct error *check_machine_checks(const struct guest_system *system,
+                                          const struct mce_errors *errors)
+{
+    for (size_t i = 0; i < errors->list.count; i++)
+        TRY(guest_check_error(system, &errors->list.items[i]));
+    return check_together(errors);
+}
+
+// What QEMU says of this processor is why it has no error, unless the processor gave up because of
+// it: that is an effect.
+static struct error *take_answer(struct guest *guest, unsigned processor)
+{
+    const char *said = guest->machine.qmp.answer_text;
+    char about[24];
+    snprintf(about, sizeof about, "CPU %u:", processor);
+    guest->gave_up |= strstr(said, "raising triple fault") != NULL;
+    if (guest->gave_up || *said == '\0' ||
+        (strncmp(said, "CPU ", 4) == 0 && strstr(said, about) == NULL))
+        return NULL;
+    return error_new("QEMU refuses the machine-check error: %.*s", (int)strcspn(said, "\r\n"),
+                     said);
+}
+
+// A corrected error interrupts nobody.
 static struct error *inject_one(struct guest *guest, const struct mce_error *error)
 {
-    struct guest_qmp *qmp = &guest->machine.qmp;
     char command[160];
     snprintf(command, sizeof command, "mce %s%u %u %#llx %#llx %#llx %#llx",
              error->alone || (error->status & MCE_UC) == 0 ? "" : "-b ", error->processor,
              error->bank, (unsigned long long)error->status, (unsigned long long)error->global,
              (unsigned long long)error->address, (unsigned long long)error->misc);
-    TRY(guest_qmp_monitor(qmp, command, answer_by()));
-    guest->gave_up |= strstr(qmp->answer_text, "raising triple fault") != NULL;
-    return *qmp->answer_text == '\0' || guest->gave_up
-               ? NULL
-               : error_new("QEMU refuses '%s': %s", command, qmp->answer_text);
+    TRY(guest_qmp_monitor(&guest->machine.qmp, command, answer_by()));
+    return take_answer(guest, error->processor);
 }
 
-// The guest stands still meanwhile, so that it sees all of them together.
+// The guest stands still meanwhile, so that it sees all of them together. An error counts from when
+// it is sent: QEMU may end because of it.
 static struct error *inject_machine_checks(struct guest *guest)
 {
     struct guest_qmp *qmp = &guest->machine.qmp;
     const struct mce_errors *errors = guest->options->machine_checks;
     struct guest_report *report = guest->report;
-    guest->due_ns = 0;
     TRY(guest_qmp_command(qmp, "stop", answer_by()));
-    for (size_t i = 0; i < errors->list.count; i++)
-        TRY(inject_one(guest, &errors->list.items[i]));
-    report->activations += errors->list.count;
     report->activated_in = report->phase;
     report->activated_ns = clock_ns() - guest->start_ns;
+    for (size_t i = 0; i < errors->list.count && !guest->gave_up; i++) {
+        report->activations++;
+        TRY(inject_one(guest, &errors->list.items[i]));
+    }
     tell(guest);
     return guest_qmp_command(qmp, "cont", answer_by());
 }
 
 static struct error *inject_if_due(struct guest *guest)
 {
-    if (guest->due_ns == 0 || clock_ns() < guest->due_ns || guest->ended)
+    if (guest->due_ns == 0 || clock_ns() < guest->due_ns)
+        return NULL;
+    guest->due_ns = 0;
+    if (guest->ended || guest->dead_ns != 0 || guest->machine.qmp.events.panicked ||
+        guest->script == 0)
         return NULL;
     struct error *error = inject_machine_checks(guest);
     // QEMU's end is noticed as such, also one that is on its way.
@@ -521,7 +567,9 @@ static struct error *finish(struct guest *guest)
     static const enum guest_action actions[] = {[CONSOLE_NO_ACTION] = GUEST_NO_ACTION,
                                                 [CONSOLE_OFFLINE] = GUEST_OFFLINE,
                                                 [CONSOLE_KILL] = GUEST_KILL};
-    report->action = report->crash == GUEST_PANIC ? GUEST_PANICS : actions[guest->console.action];
+    report->action = report->crash == GUEST_PANIC && report->activations != 0
+                         ? GUEST_PANICS
+                         : actions[guest->console.action];
     if (*guest->console.rule != '\0' && (report->rule = strdup(guest->console.rule)) == NULL)
         return error_no_memory();
     TRY(console_put_last(&guest->console, CONSOLE_SHOWN, &text));
@@ -533,6 +581,8 @@ static struct error *finish(struct guest *guest)
 static struct error *run(struct guest *guest)
 {
     enum guest_accelerator accelerator = guest->options->accelerator;
+    if (guest->options->machine_checks != NULL)
+        TRY(check_machine_checks(guest->system, guest->options->machine_checks));
     if (guest->options->trace != NULL) // only TCG knows what it executes
         accelerator = GUEST_TCG;
     TRY(guest_choose_accelerator(&accelerator));

@@ -38,6 +38,7 @@ void observation_deinit(struct observation *observation)
     free(observation->system_libraries);
     code_places_deinit(&observation->crash_frames);
     free(observation->system_reason);
+    free(observation->system_cause);
     free(observation->note);
     *observation = (struct observation){0};
 }

@@ -93,8 +93,9 @@ struct observation {
     // fault that it had made
     bool crash_by_itself;
     enum observed_system system;
-    char *system_reason;     // what was wrong with it, in one line; or NULL
-    char *note;              // what the user should know, or NULL
+    char *system_reason; // what was wrong with it, in one line; or NULL
+    char *system_cause;  // what findings about it are told apart by, instead of a stack; or NULL
+    char *note;          // what the user should know, or NULL
     enum wire_damage damage; // if there is any, nothing else here is known
 };
 void observation_deinit(struct observation *observation);

@@ -164,8 +164,12 @@ static struct error *keep(struct reader *reader, enum kind kind, struct mce_erro
     next_word(reader);
     for (size_t words = 0; kind != OTHER && reader->word_size != 0 && keyword_at(reader) == NULL &&
                            (kind == OTHER_ALL || words < 1);
-         words++, next_word(reader))
+         words++, next_word(reader)) {
+        for (size_t i = 0; i < reader->word_size; i++)
+            if (!isgraph((unsigned char)reader->text[reader->word + i]))
+                return complain(reader, "expected a word of printable characters");
         TRY(buffer_printf(&kept, " %.*s", (int)reader->word_size, reader->text + reader->word));
+    }
     return words_add(&error->others, kept.data, kept.size);
 }
 

@@ -12,6 +12,9 @@
 
 #define MCE_LOADS "all|codes|flags|xen-codes|xen-flags"
 
+#define MCE_ADDRESS 0x8000000ull // the middle of a guest's memory, if it has 256 MiB
+#define MCE_PAGE    0x8cull      // MCi_MISC: the address is physical, and exact to the page
+
 struct mce_wanted {
     const char *load;                // a name
     bool units[MCE_UNITS];           // only these; all of the load if none is set

@@ -12,7 +12,8 @@
 #define UC_S           (MCE_UC | MCE_S)
 #define UC_AR          (MCE_UC | MCE_AR)
 #define UC_S_AR        (MCE_UC | MCE_S | MCE_AR)
-#define KNOWN          (MCE_OVER | UC_S_AR | MCE_ADDRV | CODE)
+#define ADDR           (MCE_ADDRV | MCE_MISCV) // the address can be used
+#define KNOWN          (MCE_OVER | UC_S_AR | ADDR | CODE)
 #define BOTH           (MCE_RIPV | MCE_EIPV)
 
 const char *const mce_severity_names[MCE_SEVERITIES] = {
@@ -48,16 +49,16 @@ static const struct rule {
     {RULE(KEEP), "Non signaled machine check", MCE_S, 0, 0, 0, WITH, 0},
     {RULE(PANIC), "Action required with lost events", MCE_OVER | UC_S_AR, MCE_OVER | UC_S_AR, 0, 0,
      WITH, 0},
-    {RULE(KEEP), "Action required but unaffected thread is continuable",
-     MCE_OVER | UC_S_AR | MCE_ADDRV, UC_S_AR | MCE_ADDRV, BOTH, MCE_RIPV, WITH, 0},
+    {RULE(KEEP), "Action required but unaffected thread is continuable", MCE_OVER | UC_S_AR | ADDR,
+     UC_S_AR | ADDR, BOTH, MCE_RIPV, WITH, 0},
     {RULE(AR), "Action required: data load error in a user process", KNOWN,
-     UC_S_AR | MCE_ADDRV | DATA_LOAD, 0, 0, WITH, MCE_IN_USER},
+     UC_S_AR | ADDR | DATA_LOAD, 0, 0, WITH, MCE_IN_USER},
     {RULE(AR), "Action required: instruction fetch error in a user process", KNOWN,
-     UC_S_AR | MCE_ADDRV | FETCH, 0, 0, WITH, MCE_IN_USER},
-    {RULE(PANIC), "Data load in unrecoverable area of kernel", KNOWN,
-     UC_S_AR | MCE_ADDRV | DATA_LOAD, 0, 0, WITH, MCE_IN_KERNEL},
-    {RULE(PANIC), "Instruction fetch error in kernel", KNOWN, UC_S_AR | MCE_ADDRV | FETCH, 0, 0,
-     WITH, MCE_IN_KERNEL},
+     UC_S_AR | ADDR | FETCH, 0, 0, WITH, MCE_IN_USER},
+    {RULE(PANIC), "Data load in unrecoverable area of kernel", KNOWN, UC_S_AR | ADDR | DATA_LOAD, 0,
+     0, WITH, MCE_IN_KERNEL},
+    {RULE(PANIC), "Instruction fetch error in kernel", KNOWN, UC_S_AR | ADDR | FETCH, 0, 0, WITH,
+     MCE_IN_KERNEL},
     {RULE(PANIC), "Action required: unknown MCACOD", MCE_OVER | UC_S_AR, UC_S_AR, 0, 0, WITH, 0},
     {RULE(SOME), "Action optional: unknown MCACOD", MCE_OVER | UC_S_AR, UC_S, 0, 0, WITH, 0},
     {RULE(SOME), "Action optional with lost events", MCE_OVER | UC_S_AR, MCE_OVER | UC_S, 0, 0,

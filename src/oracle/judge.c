@@ -235,6 +235,9 @@ static struct error *ask_system(struct verdict_draft *draft)
         return NULL;
     draft->verdict = ends[observation->system].verdict;
     TRY(put_system(draft, ""));
+    if (observation->system_cause != NULL)
+        return quote_put(&draft->cause, observation->system_cause,
+                         strlen(observation->system_cause), 300);
     if (observation->crash_key != NULL && frame_text_at(observation->crash_key, 0, &frame)) {
         TRY(buffer_printf(&draft->cause, "in "));
         TRY(quote_put(&draft->cause, frame.whole.text, frame.whole.size, 300));

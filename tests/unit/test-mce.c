@@ -177,6 +177,7 @@ static void mistakes_are_shown(void **state)
         {"CPU 1\nADDR x", "t:2:6: ADDR takes a number up to 0xffffffffffffffff"},
         {"CPU 1\nADDR 0x10000000000000000", "t:2:6: ADDR takes a number"},
         {"CPU 1\nBANKS 2", "t:2:1: expected a keyword"},
+        {"CPU 1\nRIP 0x33:\x7f", "t:2:5: expected a word of printable characters"},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         struct mce_errors errors = {0};
@@ -285,10 +286,12 @@ static void severities_follow_the_rules(void **state)
          "Illegal combination (UCNA with AR=1)"},
         {MCE_VAL | MCE_EN | MCE_UC | MCE_S | 0x10c5, 5, MCE_IN_USER, false, MCE_SEVERITY_AO,
          "Action optional: memory scrubbing error"},
-        {MCE_VAL | MCE_EN | MCE_UC | MCE_S | MCE_AR | MCE_ADDRV | 0x134, 5, MCE_IN_USER, false,
-         MCE_SEVERITY_KEEP, "Action required but unaffected thread is continuable"},
-        {MCE_VAL | MCE_EN | MCE_UC | MCE_S | MCE_AR | MCE_ADDRV | 0x150, 7, MCE_IN_USER, false,
-         MCE_SEVERITY_AR, "Action required: instruction fetch error in a user process"},
+        {MCE_VAL | MCE_EN | MCE_UC | MCE_S | MCE_AR | MCE_ADDRV | MCE_MISCV | 0x134, 5, MCE_IN_USER,
+         false, MCE_SEVERITY_KEEP, "Action required but unaffected thread is continuable"},
+        {MCE_VAL | MCE_EN | MCE_UC | MCE_S | MCE_AR | MCE_ADDRV | MCE_MISCV | 0x150, 7, MCE_IN_USER,
+         false, MCE_SEVERITY_AR, "Action required: instruction fetch error in a user process"},
+        {MCE_VAL | MCE_EN | MCE_UC | MCE_S | MCE_AR | MCE_ADDRV | 0x134, 7, MCE_IN_USER, false,
+         MCE_SEVERITY_PANIC, "Action required: unknown MCACOD"},
         {MCE_VAL | MCE_EN | MCE_UC | MCE_S | MCE_AR | 0x150, 7, MCE_IN_USER, false,
          MCE_SEVERITY_PANIC, "Action required: unknown MCACOD"},
         {MCE_VAL | MCE_EN | MCE_UC | MCE_S | MCE_OVER, 5, MCE_IN_USER, false, MCE_SEVERITY_SOME,

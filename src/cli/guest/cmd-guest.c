@@ -97,6 +97,8 @@ static struct error *prepare(const struct settings *settings, const struct guest
 {
     if (settings->machine_checks != NULL && settings->inject != NULL)
         return error_new("either --inject or --mce: a run has one kind of fault");
+    if (settings->after_ns != 0 && settings->machine_checks == NULL)
+        return error_new("--mce-after is about errors of --mce");
     if (settings->machine_checks != NULL)
         TRY(read_machine_checks(settings->machine_checks, &prepared->machine_checks));
     if (settings->inject == NULL && settings->executed == NULL)

@@ -14,9 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ADDRESS 0x1000000ull // a page of memory that any guest has
-#define MISC    0x8cull      // the address is physical, and exact to the page
-
 struct settings {
     const char *load, *address;
     struct option_list units, categories;
@@ -39,7 +36,7 @@ static const struct option options[] = {
     {"processor", 0, OPTION_NUMBER, "N", "the processor that has the error; 0 if it is not given",
      FIELD(processor)},
     {"bank", 0, OPTION_NUMBER, "N", "its bank of registers; 1 if it is not given", FIELD(bank)},
-    {"address", 0, OPTION_TEXT, "ADDRESS", "where memory failed; 0x1000000 if it is not given",
+    {"address", 0, OPTION_TEXT, "ADDRESS", "where memory failed; 0x8000000 if it is not given",
      FIELD(address)},
     {"alone", 0, OPTION_FLAG, NULL, "only that processor is interrupted, not all", FIELD(alone)},
     {"sample", 0, OPTION_NUMBER, "N", "draw so many at random", FIELD(sample)},
@@ -61,6 +58,8 @@ static struct error *put_code(const struct mce_error *error, struct buffer *text
 
 static struct error *put_severity(const struct mce_error *error, bool recovery, struct buffer *text)
 {
+    if ((error->status & MCE_VAL) == 0)
+        return NULL;
     if ((error->status & MCE_UC) == 0)
         return buffer_printf(text, "  Linux          finds it by polling, and writes it down\n");
     static const char *const places[] = {
@@ -153,7 +152,7 @@ static struct error *take_address(const char *text, uint64_t *ret_address)
     *ret_address = strtoull(text, &end, 0);
     return isdigit((unsigned char)*text) && *end == '\0' && errno == 0
                ? NULL
-               : error_new("--address takes a number such as 0x1000000, not '%s'", text);
+               : error_new("--address takes a number such as 0x8000000, not '%s'", text);
 }
 
 static uint64_t number_or(const struct option_number *number, uint64_t otherwise)
@@ -167,8 +166,8 @@ static struct error *list(const struct settings *settings, struct mce_errors *re
         .load = settings->load != NULL ? settings->load : "all",
         .processor = (unsigned)number_or(&settings->processor, 0),
         .bank = (unsigned)number_or(&settings->bank, 1),
-        .address = ADDRESS,
-        .misc = MISC,
+        .address = MCE_ADDRESS,
+        .misc = MCE_PAGE,
         .alone = settings->alone,
         .seed = number_or(&settings->seed, 1),
         .sample = number_or(&settings->sample, 0),
@@ -212,6 +211,11 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     (void)ret_status;
     if (!decodes && strcmp(operands[0], "list") != 0)
         return choice_error("list|decode", operands[0], strlen(operands[0]));
+    if (decodes && (settings->load != NULL || settings->address != NULL || settings->alone ||
+                    settings->units.entries.count != 0 || settings->categories.entries.count != 0 ||
+                    settings->processor.given || settings->bank.given || settings->sample.given ||
+                    settings->seed.given))
+        return error_new("decode takes no options but --no-recovery and --json");
     if (decodes == (operands[1] == NULL))
         return error_new(decodes ? "decode takes a status such as 0xbd0000000000017a, or a file"
                                  : "list takes options only");

@@ -49,9 +49,10 @@ static struct error *save_store(const struct spool *spool, const struct engine_o
     if (path == NULL || final == NULL)
         return error_no_memory();
     spool_remove(spool, DATABASE ".new");
-    struct store *store;
-    TRY(store_open(path, STORE_WRITE, &store));
-    struct error *error = fill_store(store, options);
+    struct store *store = NULL;
+    struct error *error = store_open(path, STORE_WRITE, &store);
+    if (error == NULL)
+        error = fill_store(store, options);
     if (error == NULL)
         error = store_gather(store);
     store_close(store);

@@ -13,9 +13,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define ADDRESS 0x1000000ull // a page of memory that any guest has
-#define MISC    0x8cull      // the address is physical, and exact to the page
-
 static const struct injector_parameter parameters[] = {
     {"faultload", "NAME|FILE",
      "each error of a fault load of 'ordeal mce list', or of a file in its format (all)", false,
@@ -24,7 +21,7 @@ static const struct injector_parameter parameters[] = {
     {"categories", "CATEGORY...", "errors of these categories only", false, true},
     {"processor", "N", "the processor that has the error (0)", false, false},
     {"bank", "N", "its bank of registers (1)", false, false},
-    {"address", "ADDRESS", "where memory failed (0x1000000)", false, false},
+    {"address", "ADDRESS", "where memory failed (the middle of the guest's)", false, false},
     {"broadcast", "yes|no", "all processors are interrupted, or only that one (yes)", false, false},
     {"after", "SECONDS", "so long after the beginning of the workload (1)", false, false},
     {"accelerator", "auto|kvm|tcg", "what QEMU runs the guest with (auto)", false, false},
@@ -80,9 +77,9 @@ static struct error *check_after(struct checks *self)
     char *end;
     self->after = parameter != NULL ? parameter->values.items[0] : "1";
     double seconds = strtod(self->after, &end);
-    return end != self->after && *end == '\0' && seconds > 0 && seconds <= 1e5
+    return end != self->after && *end == '\0' && seconds >= 1e-3 && seconds <= 1e5
                ? NULL
-               : parameters_error(parameter, "'after' takes a number of seconds");
+               : parameters_error(parameter, "'after' takes a number of seconds such as 0.5");
 }
 
 static struct error *read_file(struct checks *self, const char *name)
@@ -94,6 +91,14 @@ static struct error *read_file(struct checks *self, const char *name)
         path = NULL;
         return error_no_memory();
     }
+    // Each of its errors says itself where it is.
+    static const char *const others[] = {"processor", "bank", "address", "broadcast"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const struct parameter *other = parameters_find(self->run.setup.parameters, others[i]);
+        if (other != NULL)
+            return parameters_error(other, "'%s' is for fault loads by name; a file has its own",
+                                    others[i]);
+    }
     TRY(buffer_read_regular(path, MCE_FILE_LIMIT, &text));
     return mce_read(name, text.data != NULL ? text.data : "", text.size, &self->errors);
 }
@@ -102,12 +107,12 @@ static struct error *find_errors(struct checks *self)
 {
     const struct parameters *given = self->run.setup.parameters;
     struct mce_wanted wanted = {.load = parameters_value(given, "faultload", "all"),
-                                .misc = MISC,
+                                .misc = MCE_PAGE,
                                 .seed = self->run.setup.seed};
     uint64_t processor, bank;
     TRY(take_number(given, "processor", 65535, 0, &processor));
     TRY(take_number(given, "bank", 255, 1, &bank));
-    TRY(take_number(given, "address", UINT64_MAX, ADDRESS, &wanted.address));
+    TRY(take_number(given, "address", UINT64_MAX, self->run.system.memory << 19, &wanted.address));
     TRY(take_names(given, "units", mce_unit_names, MCE_UNKNOWN, wanted.units));
     TRY(take_names(given, "categories", mce_category_names, MCE_CATEGORIES, wanted.categories));
     wanted.processor = (unsigned)processor;
@@ -135,7 +140,10 @@ static struct error *fill(struct checks *self, const struct injector_setup *setu
 {
     TRY(system_run_open(&self->run, setup, "mce"));
     TRY(check_after(self));
-    return find_errors(self);
+    TRY(find_errors(self));
+    for (size_t i = 0; i < self->errors.list.count; i++)
+        TRY(guest_check_error(&self->run.system, &self->errors.list.items[i]));
+    return NULL;
 }
 
 static struct error *open_checks(const struct injector_setup *setup, void **ret_self)
@@ -196,28 +204,19 @@ static struct error *prepare(void *data, struct shot *shot)
     return system_run_end(run, shot);
 }
 
-// "SRAR, cache: data load, data, level 0"
-static struct error *put_fault(const struct mce_error *error, struct buffer *text)
-{
-    TRY(buffer_printf(text, "%s, ", mce_category_names[mce_category(error->status, true)]));
-    return mce_put_code((uint16_t)error->status, text);
-}
-
 static struct error *add_injection(const struct checks *self, const struct guest_report *report,
                                    struct observation *observation)
 {
     const struct mce_error *error = &self->shot.list.items[0];
-    _cleanup_(buffer_deinit) struct buffer fault = {0};
     struct injection *injection = ARRAY_ADD(&observation->injections);
     if (injection == NULL)
         return error_no_memory();
-    TRY(put_fault(error, &fault));
-    injection->fault = TAKE(fault.data);
+    injection->fault = strdup(mce_category_names[mce_category(error->status, true)]);
     injection->occurrence = report->activations;
     injection->process = 1;
     injection->seconds = (double)report->activated_ns / 1e9;
     injection->program = strdup(self->run.system.name);
-    return injection->program != NULL ? NULL : error_no_memory();
+    return injection->fault != NULL && injection->program != NULL ? NULL : error_no_memory();
 }
 
 static struct error *observe(void *data, const char *root, struct observation *observation)
@@ -227,9 +226,10 @@ static struct error *observe(void *data, const char *root, struct observation *o
     TRY(system_run_observe(&self->run, &report, observation));
     if (report.activations == 0 || self->run.is_reference)
         return NULL;
-    // Panics by one rule are one finding.
-    if (report.rule != NULL && observation->crash_key == NULL &&
-        (observation->crash_key = strdup(report.rule)) == NULL)
+    // Panics for one reason are one finding.
+    const char *cause = report.rule != NULL ? report.rule : report.reason;
+    if (report.crash == GUEST_PANIC && cause != NULL &&
+        (observation->system_cause = strdup(cause)) == NULL)
         return error_no_memory();
     return add_injection(self, &report, observation);
 }
@@ -268,23 +268,16 @@ static struct error *candidates(void *data, candidate_add *add_candidate, void *
 
 static struct error *describe_stored(const struct store_injection *row, struct buffer *text)
 {
-    return buffer_printf(text, "machine-check error: %s", row->fault != NULL ? row->fault : "?");
-}
-
-static void split(const char *fault, char function[128], char error[32])
-{
-    size_t category = strcspn(fault, ",");
-    snprintf(function, 128, "%s", fault);
-    snprintf(error, 32, "%.*s", category < 31 ? (int)category : 31, fault);
+    return buffer_printf(text, "machine-check error, %s", row->fault != NULL ? row->fault : "?");
 }
 
 static struct error *describe(void *data, const char *fault, const struct injection *injection,
                               struct buffer *text)
 {
-    return buffer_printf(text, "a processor reports the machine-check error '%s'", fault);
+    return buffer_printf(text, "a processor reports a machine-check error (%s)", fault);
 }
 
-static const struct injector_stored stored = {.split = split, .describe = describe_stored};
+static const struct injector_stored stored = {.describe = describe_stored};
 
 const struct injector injector_mce = {
     .name = "mce",
