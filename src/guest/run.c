@@ -139,17 +139,25 @@ struct error *guest_check_error(const struct guest_system *system, const struct 
 // interrupts all is one for each.
 static struct error *check_together(const struct mce_errors *errors)
 {
-    for (size_t i = 0; i < errors->list.count; i++)
-        for (size_t j = 0; j < i; j++) {
-            const struct mce_error *a = &errors->list.items[i], *b = &errors->list.items[j];
-            if ((a->status & b->status & MCE_UC) != 0 &&
-                (!a->alone || !b->alone || a->processor == b->processor))
-                return error_new("a processor of QEMU takes one uncorrected error at a time: with "
-                                 "NOBROADCAST, several processors can have one each");
-        }
+    bool has_one[256] = {false}; // by processor
+    bool twice = false, all = false;
+    size_t count = 0;
+    for (size_t i = 0; i < errors->list.count; i++) {
+        const struct mce_error *error = &errors->list.items[i];
+        if ((error->status & MCE_UC) == 0)
+            continue;
+        count++;
+        all |= !error->alone;
+        twice |= has_one[error->processor];
+        has_one[error->processor] = true;
+    }
+    if (twice || (all && count > 1))
+        return error_new("a processor of QEMU takes one uncorrected error at a time: with "
+                         "NOBROADCAST, several processors can have one each");
     return NULL;
 }
 
+// All processors that there are have numbers below 256.
 static struct error *check_machine_checks(const struct guest_system *system,
                                           const struct mce_errors *errors)
 {
