@@ -103,10 +103,14 @@ static struct layout layout_make(const struct region_options *options, const cha
 
 static struct error *allocate(int file, const char *path, uint64_t from, uint64_t to)
 {
-    int code;
-    do
-        code = posix_fallocate(file, (off_t)from, (off_t)(to - from));
-    while (code == EINTR);
+    int code = 0;
+    // A file that the target has cut short must stay short: region_mend() notices that.
+    while (fallocate(file, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from)) != 0 &&
+           (code = errno) == EINTR)
+        code = 0;
+    if (code == EOPNOTSUPP) // some file systems
+        while ((code = posix_fallocate(file, (off_t)from, (off_t)(to - from))) == EINTR)
+            ;
     if (code != 0)
         return error_from_errno(code, "no room for the trial's shared memory, %s needs %llu KiB",
                                 path, (unsigned long long)((to - from + 1023) / 1024));
