@@ -118,12 +118,14 @@ static struct error *put_json(const struct mce_error *error, bool recovery, stru
     json_add_string(&builder, row, "error", code.data);
     json_add_string(&builder, row, "category",
                     mce_category_names[mce_category(error->status, recovery)]);
-    json_add_string(&builder, row, "severity_in_user_space",
-                    mce_severity_names[mce_severity(error, MCE_IN_USER, recovery, &rule)]);
-    json_add_string(&builder, row, "rule_in_user_space", rule);
-    json_add_string(&builder, row, "severity_in_kernel",
-                    mce_severity_names[mce_severity(error, MCE_IN_KERNEL, recovery, &rule)]);
-    json_add_string(&builder, row, "rule_in_kernel", rule);
+    if ((error->status & MCE_UC) != 0) { // others are no exceptions
+        json_add_string(&builder, row, "severity_in_user_space",
+                        mce_severity_names[mce_severity(error, MCE_IN_USER, recovery, &rule)]);
+        json_add_string(&builder, row, "rule_in_user_space", rule);
+        json_add_string(&builder, row, "severity_in_kernel",
+                        mce_severity_names[mce_severity(error, MCE_IN_KERNEL, recovery, &rule)]);
+        json_add_string(&builder, row, "rule_in_kernel", rule);
+    }
     TRY(json_write_line(&builder, row, &line));
     return buffer_append(text, line.data, line.size);
 }
@@ -240,9 +242,9 @@ const struct command cmd_mce = {
         "list writes errors in the format of mce-inject; decode says what errors mean, and how\n"
         "severe Linux takes them to be.\n"
         "\n"
-        "  ordeal mce list --category SRAR --unit cache >errors\n"
+        "  ordeal mce list --category SRAR --unit cache --sample 1 >error\n"
         "  ordeal mce decode 0xbd0000000000017a\n"
-        "  ordeal guest --mce errors systems/linux\n",
+        "  ordeal guest --mce error systems/linux\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .settings_size = sizeof(struct settings),
