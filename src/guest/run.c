@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/timeouts.h"
 #include "guest/console.h"
+#include "guest/machine-check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,72 +128,6 @@ static struct error *take_stop(struct guest *guest)
 
 // ---- Machine checks ----
 
-struct error *guest_check_error(const struct guest_system *system, const struct mce_error *error)
-{
-    return error->processor < system->processors
-               ? NULL
-               : error_new("%s has no processor %u: it has %llu, counted from 0", system->name,
-                           error->processor, (unsigned long long)system->processors);
-}
-
-// QEMU gives up a processor that gets an uncorrected error while it still has one; and one that
-// interrupts all is one for each.
-static struct error *check_together(const struct mce_errors *errors)
-{
-    bool has_one[256] = {false}; // by processor
-    bool twice = false, all = false;
-    size_t count = 0;
-    for (size_t i = 0; i < errors->list.count; i++) {
-        const struct mce_error *error = &errors->list.items[i];
-        if ((error->status & MCE_UC) == 0)
-            continue;
-        count++;
-        all |= !error->alone;
-        twice |= has_one[error->processor];
-        has_one[error->processor] = true;
-    }
-    if (twice || (all && count > 1))
-        return error_new("a processor of QEMU takes one uncorrected error at a time: with "
-                         "NOBROADCAST, several processors can have one each");
-    return NULL;
-}
-
-// All processors that there are have numbers below 256.
-static struct error *check_machine_checks(const struct guest_system *system,
-                                          const struct mce_errors *errors)
-{
-    for (size_t i = 0; i < errors->list.count; i++)
-        TRY(guest_check_error(system, &errors->list.items[i]));
-    return check_together(errors);
-}
-
-// What QEMU says of this processor is why it has no error, unless the processor gave up because of
-// it: that is an effect.
-static struct error *take_answer(struct guest *guest, unsigned processor)
-{
-    const char *said = guest->machine.qmp.answer_text;
-    char about[24];
-    snprintf(about, sizeof about, "CPU %u:", processor);
-    guest->gave_up |= strstr(said, "raising triple fault") != NULL;
-    if (guest->gave_up || *said == '\0' ||
-        (strncmp(said, "CPU ", 4) == 0 && strstr(said, about) == NULL))
-        return NULL;
-    return error_new("QEMU refuses the machine-check error: %.*s", (int)strcspn(said, "\r\n"),
-                     said);
-}
-
-// A corrected error interrupts nobody.
-static struct error *inject_one(struct guest *guest, const struct mce_error *error)
-{
-    char command[160];
-    snprintf(command, sizeof command, "mce %s%u %u %#llx %#llx %#llx %#llx",
-             error->alone || (error->status & MCE_UC) == 0 ? "" : "-b ", error->processor,
-             error->bank, (unsigned long long)error->status, (unsigned long long)error->global,
-             (unsigned long long)error->address, (unsigned long long)error->misc);
-    TRY(guest_qmp_monitor(&guest->machine.qmp, command, answer_by()));
-    return take_answer(guest, error->processor);
-}
-
 // The guest stands still meanwhile, so that it sees all of them together. An error counts from when
 // it is sent: QEMU may end because of it.
 static struct error *inject_machine_checks(struct guest *guest)
@@ -205,7 +140,7 @@ static struct error *inject_machine_checks(struct guest *guest)
     report->activated_ns = clock_ns() - guest->start_ns;
     for (size_t i = 0; i < errors->list.count && !guest->gave_up; i++) {
         report->activations++;
-        TRY(inject_one(guest, &errors->list.items[i]));
+        TRY(guest_inject_error(qmp, &errors->list.items[i], answer_by(), &guest->gave_up));
     }
     tell(guest);
     return guest_qmp_command(qmp, "cont", answer_by());
@@ -590,7 +525,7 @@ static struct error *run(struct guest *guest)
 {
     enum guest_accelerator accelerator = guest->options->accelerator;
     if (guest->options->machine_checks != NULL)
-        TRY(check_machine_checks(guest->system, guest->options->machine_checks));
+        TRY(guest_check_errors(guest->system, guest->options->machine_checks));
     if (guest->options->trace != NULL) // only TCG knows what it executes
         accelerator = GUEST_TCG;
     TRY(guest_choose_accelerator(&accelerator));

@@ -30,9 +30,6 @@ struct guest_run_options {
     void *data;
 };
 
-// An error if the system does not have this error's processor.
-_must_check_ struct error *guest_check_error(const struct guest_system *system,
-                                             const struct mce_error *error);
 // Runs the system once. What the guest does is never an error, but part of the report. SIGINT,
 // SIGTERM and SIGHUP end the run with an error, and stay blocked then.
 _must_check_ struct error *guest_run(const struct guest_system *system,

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define AXES 9
 #define UER  (MCE_VAL | MCE_UC)
@@ -153,6 +154,14 @@ static bool is_wanted(const struct mce_wanted *wanted, const struct mce_error *e
             wanted->units[mce_code_unit((uint16_t)error->status)]) &&
            (!is_any(wanted->categories, MCE_CATEGORIES) ||
             wanted->categories[mce_category(error->status, true)]);
+}
+
+bool mce_mark_name(const char *const *names, size_t count, const char *word, bool *marks)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcasecmp(names[i], word) == 0)
+            return marks[i] = true;
+    return false;
 }
 
 void mce_keep(struct mce_errors *errors, const struct mce_wanted *wanted)

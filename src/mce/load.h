@@ -29,6 +29,8 @@ struct mce_wanted {
 _must_check_ struct error *mce_generate(const struct mce_wanted *wanted,
                                         struct mce_errors *ret_errors);
 
+// Marks the name that a word is, in any case; false if it is none of them.
+bool mce_mark_name(const char *const *names, size_t count, const char *word, bool *marks);
 // Leaves only errors of the wanted units and categories.
 void mce_keep(struct mce_errors *errors, const struct mce_wanted *wanted);
 

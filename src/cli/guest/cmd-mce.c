@@ -137,12 +137,8 @@ static struct error *take_names(const struct option_list *list, const char *cons
 {
     for (size_t i = 0; i < list->entries.count; i++) {
         const char *word = list->entries.items[i].value;
-        size_t found = 0;
-        while (found < count && strcasecmp(names[found], word) != 0)
-            found++;
-        if (found == count)
+        if (!mce_mark_name(names, count, word, ret_set))
             return error_new("--%s does not know '%s'; 'ordeal mce --help' lists them", what, word);
-        ret_set[found] = true;
     }
     return NULL;
 }

@@ -3,6 +3,7 @@
 #include "base/choice.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "guest/machine-check.h"
 #include "injectors/guest/system-run.h"
 #include "mce/file.h"
 #include "mce/load.h"
@@ -11,7 +12,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static const struct injector_parameter parameters[] = {
     {"faultload", "NAME|FILE",
@@ -60,13 +60,9 @@ static struct error *take_names(const struct parameters *given, const char *para
     const struct parameter *found = parameters_find(given, parameter);
     for (size_t i = 0; found != NULL && i < found->values.count; i++) {
         const char *word = found->values.items[i];
-        size_t name = 0;
-        while (name < count && strcasecmp(names[name], word) != 0)
-            name++;
-        if (name == count)
+        if (!mce_mark_name(names, count, word, ret_set))
             return parameters_error(found, "'%s' does not know '%s'; 'ordeal mce --help' does",
                                     parameter, word);
-        ret_set[name] = true;
     }
     return NULL;
 }
