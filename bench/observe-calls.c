@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,10 +24,10 @@ int main(int count, char **words)
             lseek(file, 0, SEEK_SET);
             break;
         case 'c':
-            syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+            clock_gettime(CLOCK_MONOTONIC, &now);
             break;
         default:
-            syscall(SYS_getpid);
+            getpid();
         }
     }
     return 0;

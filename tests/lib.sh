@@ -69,7 +69,7 @@ where() {
     done
 }
 # shellcheck disable=SC2154 # code is set in the trap itself
-trap 'code=$?; [ $code = 77 ] || echo "$(where): \"$BASH_COMMAND\" gave $code"' ERR
+trap 'code=$?; [ $code = 77 ] || { echo "$(where): \"$BASH_COMMAND\" gave $code"; show; }' ERR
 fail() {
     trap - ERR
     echo "$(where): $*"

@@ -129,6 +129,33 @@ bool frame_part_begins(struct frame_part part, const char *text)
     return part.text != NULL && part.size >= size && memcmp(part.text, text, size) == 0;
 }
 
+struct frame_part frame_part_symbol(const char *symbol)
+{
+    static const char twin[] = ".ordeal";
+    struct frame_part name = frame_part(symbol);
+    size_t end = sizeof twin - 1;
+    if (name.size > end && memcmp(symbol + name.size - end, twin, end) == 0)
+        name.size -= end;
+    return name;
+}
+
+struct frame_part frame_part_plain(struct frame_part name)
+{
+    static const char end[] = "_internal";
+    for (size_t skip = 1; skip != 0; name.text += skip, name.size -= skip)
+        skip = frame_part_begins(name, "_") ? 1 : frame_part_begins(name, "GI_") ? 3 : 0;
+    size_t size = strlen(end);
+    if (name.size > size && memcmp(name.text + name.size - size, end, size) == 0)
+        name.size -= size;
+    return name;
+}
+
+bool frame_part_is_libstdcxx(struct frame_part module)
+{
+    return frame_part_begins(module, "libstdc++.so") || frame_part_begins(module, "libc++.so") ||
+           frame_part_begins(module, "libc++abi.so");
+}
+
 bool frame_part_is_libc(struct frame_part module)
 {
     static const char *const names[] = {"libc.so", "ld-linux", "libpthread.so", "libm.so", "[vdso"};

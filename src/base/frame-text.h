@@ -51,6 +51,14 @@ _must_check_ struct error *frame_text_put(struct buffer *text, const struct fram
 
 bool frame_part_is(struct frame_part part, const char *text);
 bool frame_part_begins(struct frame_part part, const char *text);
+// The name of a symbol as it is shown. The faulty twin of a function that 'ordeal cc' makes
+// ("main.ordeal") has the function's own name.
+struct frame_part frame_part_symbol(const char *symbol);
+// A function of the C library without what its inner names begin and end with: "regcomp" of
+// "__GI___regcomp", "fopen" of "__fopen_internal".
+struct frame_part frame_part_plain(struct frame_part function);
+// Whether a module's file name is that of the C++ library, whose frames say as little.
+bool frame_part_is_libstdcxx(struct frame_part module);
 // Whether a module's file name is that of the C library or of a part of it, whose frames say
 // little: abort() looks the same for everyone.
 bool frame_part_is_libc(struct frame_part module);

@@ -333,6 +333,20 @@ struct error *processes_children_of(pid_t parent, pid_list *ret_children)
     return NULL;
 }
 
+struct error *processes_below(pid_t ancestor, pid_list *ret_processes)
+{
+    pid_t *first = ARRAY_ADD(ret_processes);
+    if (first == NULL)
+        return error_no_memory();
+    *first = ancestor;
+    for (size_t i = ret_processes->count - 1; i < ret_processes->count; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%d", (int)ret_processes->items[i]);
+        each_thread("/proc", number, add_children, ret_processes);
+    }
+    return NULL;
+}
+
 struct error *processes_alone(pid_t pid, const pid_list *spared, bool *ret_alone)
 {
     _cleanup_(process_list_deinit) process_list list = {0};

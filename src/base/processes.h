@@ -40,6 +40,9 @@ bool processes_children_quick(pid_list *ret_children);
 bool processes_kill_children(const pid_list *spared, size_t *ret_refused);
 // Lists the children of another process, with zombies.
 _must_check_ struct error *processes_children_of(pid_t parent, pid_list *ret_children);
+// Lists a process and all that are below it, with zombies, without looking at all processes of the
+// machine. Some may be missing while others end.
+_must_check_ struct error *processes_below(pid_t ancestor, pid_list *ret_processes);
 
 // Whether a process has no children, and its parent no other children except `spared`. Zombies
 // count.

@@ -20,6 +20,9 @@
 
 // A step in a sandbox
 #define TRACER_PAUSE_NS (1 * NS_PER_MS) // while a traced task is delayed
+// Until a fault comes that waits for processor time to be used.
+#define TRACER_MOMENT_PAUSE_NS (30 * NS_PER_US)
+#define TRACER_MOMENT_LAST_NS  (20 * NS_PER_MS) // no process executes the program yet
 // A run that an injector watches step by step.
 #define SURVEY_WAIT_NS         (1800 * NS_PER_S)
 #define TRACER_HOLD_WAIT_NS    (100 * NS_PER_MS) // for a thread to stop that may wait in the kernel
@@ -88,13 +91,24 @@
 #define SERVER_MARGIN_WAIT_NS   (30 * NS_PER_S)   // beside all that a driver allows: it hangs
 
 // Guests
-#define GUEST_LINK_PAUSE_NS  (2 * NS_PER_MS)   // between tries to reach QEMU's sockets
-#define GUEST_START_WAIT_NS  (60 * NS_PER_S)   // for QEMU itself; the machine may be busy
-#define GUEST_ANSWER_WAIT_NS (30 * NS_PER_S)   // for QEMU's answer to a command
-#define GUEST_PROBE_WAIT_NS  (10 * NS_PER_S)   // for a guest of a few instructions
-#define GUEST_RETRY_PAUSE_NS (100 * NS_PER_MS) // between pretests, while a guest boots
-#define GUEST_END_WAIT_NS    (300 * NS_PER_MS) // for QEMU's end, after a test has failed
-#define GUEST_DEATH_WAIT_NS  (1 * NS_PER_S)    // after a panic: the rest of its report
+#define GUEST_LINK_PAUSE_NS    (2 * NS_PER_MS)   // between tries to reach QEMU's sockets
+#define GUEST_START_WAIT_NS    (60 * NS_PER_S)   // for QEMU itself; the machine may be busy
+#define GUEST_ANSWER_WAIT_NS   (30 * NS_PER_S)   // for QEMU's answer to a command
+#define GUEST_PROBE_WAIT_NS    (10 * NS_PER_S)   // for a guest of a few instructions
+#define GUEST_RETRY_PAUSE_NS   (100 * NS_PER_MS) // between pretests, while a guest boots
+#define GUEST_END_WAIT_NS      (300 * NS_PER_MS) // for QEMU's end, after a test has failed
+#define GUEST_SNAPSHOT_WAIT_NS (60 * NS_PER_S)   // for the state of devices to be written
+#define GUEST_DEATH_WAIT_NS    (1 * NS_PER_S)    // after a panic: the rest of its report
+
+// A synthetic load
+#define STRESS_TRY_NS           (60 * NS_PER_MS)  // of each function: how fast the machine is
+#define STRESS_COPY_WAIT_NS     (2 * NS_PER_S)    // for a copy, after most others have answered
+#define STRESS_FUNCTION_WAIT_NS (60 * NS_PER_S)   // beside 100 times what a function should take
+#define STRESS_REPAIR_WAIT_NS   (10 * NS_PER_S)   // for a copy to become two
+#define STRESS_PAGES_NS         (3 * NS_PER_MS)   // pages that a process refers to in this time
+#define STRESS_SAMPLE_PAUSE_NS  (250 * NS_PER_MS) // between samples of the load
+#define STRESS_TICK_NS          (5 * NS_PER_MS)   // looks whether a fault of I/O can be injected
+#define STRESS_CALL_WAIT_NS     (300 * NS_PER_MS) // for the next call about a file
 
 // A cluster
 #define CLUSTER_COMMAND_WAIT_NS     (60 * NS_PER_S) // Slurm's commands wait long for its controller

@@ -202,7 +202,8 @@ static struct error *take_batch(struct campaign *campaign, struct engine_job *jo
                                 .spec = running->job.spec,
                                 .seed = running->job.seed,
                                 .number = running->confirmation ? 0 : running->job.number,
-                                .tag = tag};
+                                .tag = tag,
+                                .control = running->confirmation && !running->job.proving};
         *ret_count = count;
         if (running->confirmation)
             return NULL;

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/frame-text.h"
 #include "campaign/finding-same.h"
+#include "injector/realism.h"
 #include "oracle/origin.h"
 
 #include <stdlib.h>
@@ -20,9 +21,12 @@ void finding_members_deinit(struct finding_members *members)
         free(member->function);
         free(member->stack);
         free(member->crash_stack);
+        free(member->reason);
         free(member->program);
         free(member->result);
         free(member->told);
+        free(member->handed_to);
+        free(member->proof_call);
     }
     ARRAY_DEINIT(&members->items);
     sibling_programs_deinit(&members->siblings);
@@ -50,6 +54,7 @@ static struct error *add_member(void *data, const struct store_finding *row)
                                       .main = members->items.count - 1};
     TRY(copy(row->cause, &member->cause));
     TRY(copy(row->library, &member->library));
+    TRY(copy(row->proof_call, &member->proof_call));
     TRY(copy(row->stack, &member->crash_stack));
     member->blamed = member->library;
     return NULL;
@@ -66,13 +71,40 @@ static struct error *note_fault(void *data, const struct store_injection *row)
     return copy(row->stack, &member->stack);
 }
 
+static struct error *note_return(struct finding_member *member, const struct store_consequence *row)
+{
+    bool outside =
+        row->module != NULL && !frame_part_is_libc(frame_part(file_base_name(row->module)));
+    // What the program called has failed now: what its own code does with that is what counts.
+    if (member->in_libc && outside) {
+        member->tested = member->untested = member->in_libc = false;
+        char *result = NULL;
+        if (asprintf(&result, "%lld", (long long)row->number) < 0)
+            return error_no_memory();
+        free(member->result);
+        member->result = result;
+    } else {
+        member->returned = true;
+    }
+    free(TAKE(member->told));
+    free(TAKE(member->handed_to));
+    member->handed_offset = row->offset;
+    member->handed = row->number;
+    TRY(copy(row->module, &member->handed_to));
+    return copy(row->module != NULL ? file_base_name(row->module) : NULL, &member->told);
+}
+
 // What became of the failed result, as far as it is known.
 static struct error *note_consequence(void *data, const struct store_consequence *row)
 {
     struct finding_member *member = data;
     switch (row->kind) {
     case CONSEQUENCE_FAILS:
-        return member->result == NULL ? copy(row->name, &member->result) : NULL;
+        if (member->result != NULL)
+            return NULL;
+        member->in_libc =
+            row->module != NULL && frame_part_is_libc(frame_part(file_base_name(row->module)));
+        return copy(row->name, &member->result);
     case CONSEQUENCE_UNTESTED:
     case CONSEQUENCE_IGNORED:
     case CONSEQUENCE_COMPARED:
@@ -85,9 +117,7 @@ static struct error *note_consequence(void *data, const struct store_consequence
         member->tested = true;
         return NULL;
     case CONSEQUENCE_RETURNED:
-        member->returned = true;
-        free(TAKE(member->told));
-        return copy(row->module != NULL ? file_base_name(row->module) : NULL, &member->told);
+        return note_return(member, row);
     case CONSEQUENCE_READS:
     case CONSEQUENCE_WRITES:
     case CONSEQUENCE_ACCESSES:
@@ -97,6 +127,17 @@ static struct error *note_consequence(void *data, const struct store_consequence
     default:
         return NULL;
     }
+}
+
+static struct error *note_reason(struct store *store, struct finding_member *member)
+{
+    struct store_trial trial = {0};
+    struct store_candidate candidate = {0};
+    TRY(store_find_trial(store, member->trial, &trial, &candidate));
+    struct error *error = copy(trial.reason, &member->reason);
+    store_trial_deinit(&trial);
+    store_candidate_deinit(&candidate);
+    return error;
 }
 
 static struct error *note_stack(void *data, const char *program, const char *stack)
@@ -118,6 +159,32 @@ static bool same_consequence(const struct finding_member *a, const struct findin
     size_t size = consequence_size(a->cause);
     return size != 0 && size == consequence_size(b->cause) &&
            memcmp(a->cause, b->cause, size) == 0 && a->severity == b->severity;
+}
+
+static bool is_result(const struct finding_member *member)
+{
+    return member->verdict == VERDICT_SILENT || member->verdict == VERDICT_WRONG_OUTPUT;
+}
+
+// A stream that cannot be written makes the guess come true: it is the same failure, whether more
+// or less of its harm is seen. Memory is asked for in many places.
+static bool is_its_stream(const struct finding_member *outer)
+{
+    const struct injection call = {.function = outer->proof_call};
+    return outer->proof == STORE_PROOF_CAUSED && origin_is_stream(&call);
+}
+
+static bool is_stream(const struct finding_member *member)
+{
+    return member->function != NULL && strcmp(member->function, REALISM_STREAM_WRITE) == 0;
+}
+
+// A library may call functions of the program's that print: another stream is another matter.
+static bool causes(const struct finding_member *inner, const struct finding_member *outer)
+{
+    if (is_stream(inner))
+        return is_its_stream(outer) && is_result(inner) && is_result(outer);
+    return same_consequence(inner, outer);
 }
 
 // Whether the call of `called` in this frame is the one that fails in `outer`. C++ names are
@@ -201,8 +268,8 @@ static void join_with_guess(struct finding_members *members, size_t guess)
         return;
     for (size_t i = 0; i < members->items.count; i++) {
         const struct finding_member *inner = &items[i];
-        if (i == guess || inner->proof == STORE_PROOF_IMPOSSIBLE ||
-            !same_consequence(inner, outer) || !is_inside(inner, outer))
+        if (i == guess || inner->proof == STORE_PROOF_IMPOSSIBLE || !is_inside(inner, outer) ||
+            !causes(inner, outer))
             continue;
         if (outer->proof == STORE_PROOF_CAUSED)
             join_and_blame(members, i, guess, outer->library);
@@ -269,11 +336,14 @@ struct error *finding_join(struct store *store, int64_t campaign)
     TRY(store_each_finding(store, campaign, add_member, &members));
     for (size_t i = 0; i < members.items.count; i++) {
         struct finding_member *member = &members.items.items[i];
+        TRY(note_reason(store, member));
         TRY(store_each_injection(store, member->trial, note_fault, member));
         TRY(store_each_consequence(store, member->id, note_consequence, member));
         blame_whoever_was_told(member);
     }
     TRY(store_each_program_and_stack(store, campaign, note_stack, &members));
+    if (finding_members_need_packages(&members))
+        TRY(sibling_programs_add_packages(&members.siblings, SIBLING_PACKAGES));
     for (size_t i = 0; i < members.items.count; i++)
         join_with_guess(&members, i);
     join_same(&members);

@@ -11,6 +11,7 @@ struct finding_member {
     int64_t id, trial, part_of;
     enum verdict verdict;
     enum store_proof proof;
+    char *proof_call; // what makes a guess come true, or NULL
     enum severity severity;
     enum store_confirmed confirmed;
     char *cause;
@@ -18,9 +19,15 @@ struct finding_member {
     char *function, *stack, *result; // of the fault: "malloc", frames, "NULL/ENOMEM"; or NULL
     char *program;                   // that it was injected into, or NULL
     char *crash_stack;               // or NULL
+    char *reason;                    // of the example's verdict, or NULL
     // What became of the result, by the explanation: `untested` by the function that made the call.
     bool untested, tested, returned;
-    char *told;    // file name of the module that learnt of the failure last, or NULL
+    bool in_libc; // it failed inside the C library, which has not told the program yet
+    char *told;   // file name of the module that learnt of the failure last, or NULL
+    // Where the failure was handed to last, as which value: module, or NULL, and instruction there
+    char *handed_to;
+    uint64_t handed_offset;
+    int64_t handed;
     bool accesses; // it crashes by an access to `address`
     uint64_t address;
     size_t main; // the member that stands for this one, perhaps itself
@@ -31,6 +38,8 @@ struct finding_members {
 };
 void finding_members_deinit(struct finding_members *members);
 
+// Whether it matters which programs are of one package.
+bool finding_members_need_packages(const struct finding_members *members);
 // Whether one is a decision to end, and the other the same end, of which no message was seen.
 bool finding_member_is_one_decision(const struct finding_member *a, const struct finding_member *b);
 // Whether one change of the code would mend both.

@@ -282,12 +282,14 @@ static const char *subject_of(const struct finding_options *options,
                  injection->program != NULL && !is_on_stack(result->stack, injection->program);
     bool placed =
         verdict == VERDICT_CRASH || verdict == VERDICT_HANG || verdict == VERDICT_DELIBERATE;
-    bool ignored = !placed && injection != NULL && injection->failed && injection->process != 1;
+    bool ignored = result->judgement.ignored;
     bool own = injection != NULL && injection->program != NULL && !is_shell(injection->program);
     const char *command =
         options->definition->command.count > 0 ? options->definition->command.items[0] : NULL;
     if (injection != NULL && injection->program != NULL && !waits && (placed || (own && !ignored)))
         return is_short_for(injection->program, command) ? command : injection->program;
+    if (ignored && injection->parent != NULL && !injection->child)
+        return injection->parent;
     if (command != NULL)
         return command;
     return injection != NULL && injection->program != NULL ? injection->program : "the program";

@@ -171,7 +171,7 @@ static struct error *load_row(void *data, const struct store_finding *row)
     group->proof = row->proof;
     group->proof_tries = row->proof_tries;
     group->scope = row->scope;
-    group->system = row->library != NULL;
+    group->system = store_scope_of(row) == STORE_SCOPE_LIBRARY;
     // A mark for now. load_trial() reads the trial when the query for findings is finished.
     group->number = load->confirm && !group->carried &&
                     (row->confirmed == STORE_NOT_CONFIRMED || finding_awaits_proof(group));

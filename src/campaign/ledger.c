@@ -208,6 +208,25 @@ static struct error *add_invocation(struct ledger *ledger, int64_t trial,
     return deviation->known ? store_add_invocation(ledger->store, &row) : NULL;
 }
 
+static struct error *add_propagation(struct ledger *ledger, int64_t trial,
+                                     const struct engine_result *result)
+{
+    const struct propagation *propagation = &result->judgement.propagation;
+    struct store_propagation row = {
+        .trial = trial,
+        .outcome = propagation->outcome,
+        .call = propagation->call,
+        .function = propagation->function,
+        .corrupted = propagation->corrupted,
+        .wrong = propagation->wrong,
+        .omitted = propagation->omitted,
+        .spurious = propagation->spurious,
+        .result = propagation->result,
+        .profile = propagation->profile,
+    };
+    return propagation->known ? store_add_propagation(ledger->store, &row) : NULL;
+}
+
 static struct error *add_trial(struct ledger *ledger, const struct trial_job *job,
                                const struct engine_result *result, int64_t finding,
                                bool confirmation, int64_t *ret_id)
@@ -240,6 +259,7 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
     TRY(store_add_trial(ledger->store, &row));
     *ret_id = row.id;
     TRY(add_invocation(ledger, row.id, result));
+    TRY(add_propagation(ledger, row.id, result));
     if (result->observation.crash_delay > 0)
         TRY(store_add_latency(ledger->store, row.id, result->observation.crash_delay));
     return add_injections(ledger, row.id, result);
@@ -286,7 +306,7 @@ describe_and_store(struct ledger *ledger, struct finding_group *group, const str
     };
     TRY(store(ledger, &row));
     group->id = row.id;
-    group->system = row.library != NULL;
+    group->system = store_scope_of(&row) == STORE_SCOPE_LIBRARY;
     return finding_explain(&ledger->explainer, ledger->store, group->id, result);
 }
 
@@ -557,6 +577,23 @@ static struct error *end_confirmation(struct ledger *ledger, struct finding_grou
     return group->spec == NULL ? proof_begin(&ledger->options, group, job->spec) : NULL;
 }
 
+// Without the fault the run differed likewise: the trial tested nothing, and is part of no share.
+static struct error *take_back(struct ledger *ledger, const struct trial_job *job,
+                               const struct engine_result *result)
+{
+    struct store_count before = {0};
+    TRY(store_invalidate_trials(ledger->store, ledger->campaign->id, job->number,
+                                result->judgement.reason, &before));
+    for (int i = 0; i < VERDICTS; i++) {
+        ledger->verdicts[i] -= before.verdicts[i];
+        ledger->trials -= before.verdicts[i];
+        ledger->counted -= verdict_facts[i].counts ? before.verdicts[i] : 0;
+        ledger->failures -= verdict_facts[i].failure ? before.verdicts[i] : 0;
+        count_verdict(ledger, VERDICT_INVALID, before.verdicts[i]);
+    }
+    return NULL;
+}
+
 struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct trial_job *job,
                              struct engine_result *result)
 {
@@ -565,7 +602,8 @@ struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct t
     // What does not show the finding does not belong to it.
     bool proves = job->proving && !is_repeated(group, result);
     group->confirming = false;
-    if (result->judgement.verdict == VERDICT_INVALID) {
+    bool by_chance = result->judgement.by_chance;
+    if (result->judgement.verdict == VERDICT_INVALID && !by_chance) {
         if (!outdated) {
             proof_drop(&ledger->options, group);
             free(TAKE(group->spec));
@@ -575,6 +613,9 @@ struct error *ledger_confirm(struct ledger *ledger, size_t index, const struct t
     TRY(open_transaction(ledger));
     int64_t trial;
     TRY(add_trial(ledger, job, result, proves ? 0 : group->id, true, &trial));
+    // Of two faults that were tried alone, nothing is known about both.
+    if (by_chance && group->whole == NULL)
+        TRY(take_back(ledger, job, result));
     if (outdated)
         return NULL;
     if (group->prover != NULL)

@@ -35,6 +35,36 @@ static const char *const runners[] = {
     "script", "unshare", "sudo",   "chroot", "flock", "taskset", "ionice",
 };
 
+// A script that a program of the test is may run in one of these: that is not what is tested,
+// unless the command names it.
+static const char *const interpreters[] = {"perl", "python", "ruby", "tclsh", "lua", "php"};
+
+static bool is_interpreter(const char *program)
+{
+    for (size_t i = 0; i < sizeof interpreters / sizeof *interpreters; i++) {
+        size_t size = strlen(interpreters[i]);
+        if (strncmp(program, interpreters[i], size) == 0 &&
+            program[size + strspn(program + size, "0123456789.")] == '\0')
+            return true;
+    }
+    return false;
+}
+
+static bool is_named(const struct words *command, const char *program)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_-.";
+    size_t size = strlen(program);
+    for (size_t i = 0; i < command->count; i++) {
+        const char *word = command->items[i];
+        for (const char *at = word; (at = strstr(at, program)) != NULL; at += size)
+            if ((at == word || strchr(letters, at[-1]) == NULL) &&
+                (at[size] == '\0' || strchr(letters, at[size]) == NULL))
+                return true;
+    }
+    return false;
+}
+
 static bool is_runner(const char *program)
 {
     for (size_t i = 0; i < sizeof runners / sizeof *runners; i++)
@@ -145,7 +175,9 @@ static bool is_own(const struct scope *scope, enum rule rule, const char *module
     case RULE_COMMAND:
         return program == NULL || is_commands(scope, module, program);
     case RULE_NO_RUNNERS:
-        return program == NULL || !is_runner(program);
+        return program == NULL ||
+               (!is_runner(program) &&
+                (!is_interpreter(program) || is_named(&scope->definition->command, program)));
     default:
         return true;
     }
@@ -173,7 +205,8 @@ static struct error *count_candidate(void *data, const struct store_candidate *r
     bool library = name != NULL && strstr(name, ".so") != NULL;
     for (size_t i = 0; i < patterns->count; i++)
         counting->matched[i] |= is_matched_by(patterns->items[i], row->module, NULL);
-    for (enum rule rule = RULE_TREE; rule < RULES; rule++)
+    // What has no module, as a stream, may be of any program: no rule is right because of it.
+    for (enum rule rule = RULE_TREE; name != NULL && rule < RULES; rule++)
         counting->scope->matches[rule] +=
             (rule == RULE_TREE || !library) && is_own(counting->scope, rule, row->module, name);
     return NULL;

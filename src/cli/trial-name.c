@@ -41,6 +41,14 @@ static struct error *parse_id(const char *text, const char *whole, int64_t *ret_
     return NULL;
 }
 
+bool trial_is_name(const char *text)
+{
+    text += strncmp(text, "trial:", 6) == 0     ? 6
+            : strncmp(text, "finding:", 8) == 0 ? 8
+                                                : *text == 'F' || *text == 'f';
+    return *text >= '0' && *text <= '9' && text[strspn(text, "0123456789")] == '\0';
+}
+
 struct error *trial_find(struct store *store, const char *text, int64_t *ret_trial)
 {
     static const char *const prefixes[] = {"finding:", "F", "f"};

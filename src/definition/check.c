@@ -122,6 +122,9 @@ static struct error *check_service(const struct definition *definition)
     if (definition->oracle.behaviour)
         return error_new("the behaviour of servers cannot be compared: leave out --behaviour "
                          "(oracle.behaviour)");
+    if (definition->oracle.interface.count != 0)
+        return error_new("the interfaces of servers cannot be compared: leave out --interface "
+                         "(oracle.interface)");
     struct error *error = ready_parse(service->ready, &ready);
     if (error != NULL)
         return error_prefix(error, "server.ready");
@@ -262,6 +265,9 @@ struct error *definition_check(const struct definition *definition)
     TRY(check_programs(definition));
     TRY(check_environment(definition));
     TRY(selection_check(&definition->selection));
+    if (definition->oracle.behaviour && definition->oracle.interface.count != 0)
+        return error_new("behaviour and interfaces are recorded in different ways: leave out "
+                         "--behaviour (oracle.behaviour) or --interface (oracle.interface)");
     if (definition->oracle.timeout_floor_ns == 0 && definition->oracle.timeout_factor <= 0)
         return error_new("oracle.timeout: without a time, a hang would last forever");
     return check_injector(definition);

@@ -207,6 +207,7 @@ struct injector_setup definition_setup(const struct definition *definition)
         .has_setup = definition->setup.count != 0,
         .seed = definition->seed,
         .references = definition->oracle.references,
+        .compares_code = definition->oracle.interface.count != 0,
         .sweeps = selection->kind == SELECT_SWEEP,
         .sample = selection->kind == SELECT_SAMPLE ? selection->sample : 0,
         .weights_file = selection->weights_file,

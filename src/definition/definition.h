@@ -40,8 +40,9 @@ struct oracle {
     uint64_t spread_ns;  // least time between the first and the last of them
     uint32_t status;     // exit status that they must have
     bool compare_stdout, compare_stderr, compare_files;
-    bool behaviour;       // compare visible system calls, too
-    struct words ignored; // fnmatch patterns of paths
+    bool behaviour;         // compare visible system calls, too
+    struct words interface; // libraries: compare what they give their user, too; or empty
+    struct words ignored;   // fnmatch patterns of paths
     ARRAY(struct filter) filters;
     struct words command;      // the user's oracle, or empty
     double timeout_factor;     // a trial's timeout is this × mean time of the references

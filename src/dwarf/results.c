@@ -172,21 +172,39 @@ static struct dwarf_result_type describe(struct dwarf_type type)
     return result;
 }
 
-static struct dwarf_result_type visit(Dwarf_Die *scope, const char *function, int depth)
+static bool visit(Dwarf_Die *scope, const char *function, int depth, Dwarf_Die *ret_die)
 {
     Dwarf_Die child;
     struct dwarf_type type;
-    struct dwarf_result_type found = {.kind = DWARF_RESULT_UNKNOWN};
     if (depth == 0 || dwarf_child(scope, &child) != 0)
-        return found;
+        return false;
     do {
         int tag = dwarf_tag(&child);
-        if (tag == DW_TAG_subprogram && is_named(&child, function) && dwarf_type_of(&child, &type))
-            found = describe(type);
-        else if (tag == DW_TAG_namespace)
-            found = visit(&child, function, depth - 1);
-    } while (found.kind == DWARF_RESULT_UNKNOWN && dwarf_siblingof(&child, &child) == 0);
-    return found;
+        if (tag == DW_TAG_subprogram && is_named(&child, function) &&
+            dwarf_type_of(&child, &type)) {
+            *ret_die = child;
+            return true;
+        }
+        if (tag == DW_TAG_namespace && visit(&child, function, depth - 1, ret_die))
+            return true;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+}
+
+bool dwarf_function_declared(struct dwarf_module *module, const char *function, Dwarf_Die *ret_die)
+{
+    if (!dwarf_module_has_dwarf(module) ||
+        !dwarf_module_mentions(module, DWARF_TEXT_NAME, function))
+        return false;
+    Dwarf *dwarf = dwarf_module_dwarf(module);
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die, split;
+    uint8_t kind;
+    while (dwarf != NULL && dwarf_get_units(dwarf, unit, &unit, NULL, &kind, &die, &split) == 0)
+        if (visit(kind == DW_UT_skeleton && split.addr != NULL ? &split : &die, function, NEST,
+                  ret_die))
+            return true;
+    return false;
 }
 
 enum dwarf_result dwarf_result_of(struct dwarf_module *module, const char *function)
@@ -196,16 +214,9 @@ enum dwarf_result dwarf_result_of(struct dwarf_module *module, const char *funct
 
 struct dwarf_result_type dwarf_result_type_of(struct dwarf_module *module, const char *function)
 {
-    struct dwarf_result_type found = {.kind = DWARF_RESULT_UNKNOWN};
-    if (!dwarf_module_has_dwarf(module) ||
-        !dwarf_module_mentions(module, DWARF_TEXT_NAME, function))
-        return found;
-    Dwarf *dwarf = dwarf_module_dwarf(module);
-    Dwarf_CU *unit = NULL;
-    Dwarf_Die die, split;
-    uint8_t kind;
-    while (dwarf != NULL && found.kind == DWARF_RESULT_UNKNOWN &&
-           dwarf_get_units(dwarf, unit, &unit, NULL, &kind, &die, &split) == 0)
-        found = visit(kind == DW_UT_skeleton && split.addr != NULL ? &split : &die, function, NEST);
-    return found;
+    Dwarf_Die die;
+    struct dwarf_type type;
+    return dwarf_function_declared(module, function, &die) && dwarf_type_of(&die, &type)
+               ? describe(type)
+               : (struct dwarf_result_type){.kind = DWARF_RESULT_UNKNOWN};
 }

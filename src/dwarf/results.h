@@ -16,6 +16,9 @@ enum dwarf_result {
     DWARF_RESULT_MEMORY,       // where the caller says, in its hidden first argument
 };
 
+// What declares or defines a function, by the symbol's name, as below. False: it is not described.
+bool dwarf_function_declared(struct dwarf_module *module, const char *function, Dwarf_Die *ret_die);
+
 // By the symbol's name: that of a C function, or a mangled one.
 enum dwarf_result dwarf_result_of(struct dwarf_module *module, const char *function);
 

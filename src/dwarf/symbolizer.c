@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "dwarf/demangle.h"
+#include "dwarf/inlined.h"
 #include "dwarf/lines.h"
 #include "dwarf/module.h"
 #include "dwarf/nameless.h"
@@ -17,6 +18,7 @@
 struct inlined { // an answer, kept for the next time
     uint64_t address;
     char *name;       // or NULL
+    bool asked;       // the programmer wanted it inlined
     const char *file; // of the call, if the code is of a system header; else NULL
     unsigned line;
 };
@@ -205,21 +207,6 @@ static bool is_system_header(const char *file)
     return file != NULL && strncmp(file, "/usr/include/", 13) == 0;
 }
 
-// Where an inlined function is called from. *file stays as it is if that is unknown.
-static void find_call(Dwarf_Die *unit, Dwarf_Die *inlined, const char **file, unsigned *line)
-{
-    Dwarf_Attribute storage;
-    Dwarf_Files *files;
-    Dwarf_Word number, at;
-    size_t count;
-    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &storage), &number) == 0 &&
-        dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &storage), &at) == 0 &&
-        dwarf_getsrcfiles(unit, &files, &count) == 0 && number < count) {
-        *file = dwarf_filesrc(files, number, NULL, NULL);
-        *line = (unsigned)at;
-    }
-}
-
 // The scopes that contain an address, innermost first. dwarf_getscopes() alone would continue with
 // the scopes where an inlined function is defined.
 static int containing(Dwarf_Die *unit, uint64_t address, Dwarf_Die **ret_scopes)
@@ -250,10 +237,12 @@ static struct inlined find_inlined(struct known_module *known, uint64_t address)
     for (int i = 0; i < count; i++) {
         int tag = dwarf_tag(&scopes[i]);
         if (tag == DW_TAG_inlined_subroutine && is_system_header(file)) {
-            find_call(&unit, &scopes[i], &file, &result.line);
+            const char *from = dwarf_inlined_call(&unit, &scopes[i], &result.line);
+            file = from != NULL ? from : file;
             result.file = file;
         } else if (tag == DW_TAG_inlined_subroutine) {
             result.name = source_name(&scopes[i]);
+            result.asked = dwarf_inlined_asked(&scopes[i]);
             break;
         } else if (tag == DW_TAG_subprogram) {
             break;
@@ -291,13 +280,35 @@ static const struct inlined *look_up(struct known_module *known, uint64_t addres
     return entry;
 }
 
+static const struct inlined *inlined_at(struct dwarf_symbolizer *symbolizer,
+                                        const char *module_path, uint64_t address)
+{
+    struct known_module *known = find_module(symbolizer, module_path);
+    return known != NULL && known->module != NULL ? look_up(known, address) : NULL;
+}
+
 const char *dwarf_symbolizer_inlined(struct dwarf_symbolizer *symbolizer, const char *module_path,
                                      uint64_t address)
 {
-    struct known_module *known = find_module(symbolizer, module_path);
-    const struct inlined *entry =
-        known != NULL && known->module != NULL ? look_up(known, address) : NULL;
+    const struct inlined *entry = inlined_at(symbolizer, module_path, address);
     return entry != NULL ? entry->name : NULL;
+}
+
+bool dwarf_symbolizer_inline_asked(struct dwarf_symbolizer *symbolizer, const char *module_path,
+                                   uint64_t address)
+{
+    const struct inlined *entry = inlined_at(symbolizer, module_path, address);
+    return entry != NULL && entry->asked;
+}
+
+struct error *dwarf_symbolizer_inlined_calls(struct dwarf_symbolizer *symbolizer,
+                                             const char *module_path, dwarf_call_found *found,
+                                             void *context)
+{
+    struct known_module *known = find_module(symbolizer, module_path);
+    return known != NULL && known->module != NULL
+               ? dwarf_inlined_calls(known->module, found, context)
+               : NULL;
 }
 
 // Go's own table, which is there without symbols and DWARF.

@@ -30,6 +30,15 @@ struct dwarf_position dwarf_symbolizer_find(struct dwarf_symbolizer *symbolizer,
 // is none but such a wrapper. The string belongs to the symbolizer.
 const char *dwarf_symbolizer_inlined(struct dwarf_symbolizer *symbolizer, const char *module_path,
                                      uint64_t address);
+// Whether the programmer asked for that: with `inline`. Otherwise the compiler chose it.
+bool dwarf_symbolizer_inline_asked(struct dwarf_symbolizer *symbolizer, const char *module_path,
+                                   uint64_t address);
+// Calls `found` with the file and line of every call whose function was inlined, and with whether
+// the programmer asked for that.
+typedef struct error *dwarf_call_found(void *context, const char *file, unsigned line, bool asked);
+_must_check_ struct error *dwarf_symbolizer_inlined_calls(struct dwarf_symbolizer *symbolizer,
+                                                          const char *module_path,
+                                                          dwarf_call_found *found, void *context);
 
 // A function by its code, for one without a name: a hash that is the same in another build if the
 // code is, and where in the function the address is. False if the file's unwind tables do not have

@@ -73,6 +73,14 @@ static void follow_signature(struct dwarf_type *type)
         type->die = definition;
 }
 
+int dwarf_type_core(struct dwarf_type *type)
+{
+    int tag = dwarf_type_peel(type);
+    if (is_struct(tag))
+        follow_signature(type);
+    return tag;
+}
+
 // Peels, and goes through a reference to what it refers to.
 static const char *peel_reference(struct dwarf_type *type, struct dwarf_place *place, int *ret_tag)
 {

@@ -37,6 +37,8 @@ bool dwarf_type_of(Dwarf_Die *die, struct dwarf_type *ret_type);
 // Strips typedefs and qualifiers. Returns the tag of what is inside, DW_TAG_unspecified_type for
 // void, 0 if it cannot be read.
 int dwarf_type_peel(struct dwarf_type *type);
+// The same, and goes from what stands for a structure of another unit to the structure.
+int dwarf_type_core(struct dwarf_type *type);
 bool dwarf_type_size(struct dwarf_type type, uint64_t *ret_size);
 // Where a member is in its structure.
 bool dwarf_member_offset(Dwarf_Die *member, uint64_t *ret_offset);

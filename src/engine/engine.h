@@ -31,6 +31,7 @@ struct engine_job {
     uint64_t number; // of the trial. A job of the same number, spec and seed that an earlier
                      // controller offered is the same job; 0: there was none
     uint64_t tag;    // the caller's, comes back in the result
+    bool control;    // a wrong result counts only if a run without the fault does not have it, too
 };
 struct engine_result {
     struct engine_job job; // spec is NULL

@@ -44,6 +44,8 @@ static const char *obstacle(const struct definition *definition, const struct in
         return "the workload is a server";
     if (definition->oracle.behaviour)
         return "behaviour is recorded from the start of the workload";
+    if (definition->oracle.interface.count != 0)
+        return "what libraries give their user is recorded from the start of the workload";
     return injector->forks->obstacle(self);
 }
 

@@ -7,8 +7,12 @@
 #include "base/clock.h"
 #include "base/cursor.h"
 #include "base/file.h"
+#include "base/quote.h"
+#include "base/words.h"
+#include "interface/record.h"
 #include "observe/trace.h"
 #include "sandbox/message.h"
+#include "trial/program.h"
 #include "wire/region.h"
 
 #include <errno.h>
@@ -24,7 +28,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOT_TRACED 125 // exit status
+#define NOT_TRACED           125                   // exit status
+#define INTERFACE_MOST_BYTES (UINT64_C(900) << 20) // what the store can keep
 
 struct observed_head {
     uint64_t orders; // bytes behind this
@@ -36,6 +41,7 @@ struct observed_head {
 struct observed_workload {
     int shared;
     char *const *command;
+    bool interface;
     uint64_t orders; // bytes of them in `shared`; what that says itself the target may have written
 };
 
@@ -61,13 +67,25 @@ static struct error *read_at(int file, void *bytes, size_t size, off_t at)
     return NULL;
 }
 
-struct error *observed_workload_new(char *const *command, char *const *environment,
-                                    const char *input, struct observed_workload **ret_workload)
+// The tool that records, or "" for behaviour, and the libraries.
+static struct error *put_libraries(const struct words *libraries, struct buffer *orders)
+{
+    _cleanup_free_ char *tool = NULL;
+    if (libraries->count == 0)
+        return message_add_text(orders, "");
+    TRY(program_interface_tool(&tool));
+    TRY(message_add_text(orders, tool));
+    return message_add_list(orders, libraries->items);
+}
+
+struct error *observed_workload_new(const struct observed_plan *plan,
+                                    struct observed_workload **ret_workload)
 {
     _cleanup_(buffer_deinit) struct buffer orders = {0};
-    TRY(message_add_list(&orders, command));
-    TRY(message_add_list(&orders, environment));
-    TRY(message_add_text(&orders, input != NULL ? input : ""));
+    TRY(message_add_list(&orders, plan->command));
+    TRY(message_add_list(&orders, plan->environment));
+    TRY(message_add_text(&orders, plan->input != NULL ? plan->input : ""));
+    TRY(put_libraries(plan->libraries, &orders));
     _cleanup_close_ int shared = memfd_create("workload", MFD_CLOEXEC);
     if (shared < 0)
         return error_from_errno(errno, "cannot make memory for what is observed");
@@ -79,7 +97,8 @@ struct error *observed_workload_new(char *const *command, char *const *environme
         return error_no_memory();
     workload->shared = shared;
     shared = -1;
-    workload->command = command;
+    workload->command = plan->command;
+    workload->interface = plan->libraries->count != 0;
     workload->orders = orders.size;
     *ret_workload = workload;
     return NULL;
@@ -103,11 +122,44 @@ static struct error *open_input(const char *path)
     return NULL;
 }
 
+static struct error *record_behaviour(int shared, struct observed_head *head, char **command,
+                                      char **environment, int *ret_status)
+{
+    _cleanup_(trace_deinit) struct trace trace = {0};
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    const struct trace_options options = {
+        .command = command, .environment = environment, .foreign = WIRE_RUNTIME_NAME};
+    TRY(trace_record(&options, &trace, ret_status));
+    TRY(trace_print(&trace, &text));
+    head->trace = text.size;
+    return write_at(shared, text.data, text.size, (off_t)(sizeof *head + head->orders));
+}
+
+static struct error *record_interface(int shared, struct observed_head *head,
+                                      struct interface_recording *recording, struct cursor *cursor,
+                                      int *ret_status)
+{
+    _cleanup_free_ char **libraries = NULL;
+    struct stat facts;
+    off_t start = (off_t)(sizeof *head + head->orders);
+    TRY(message_list(cursor, &libraries));
+    while (libraries[recording->library_count] != NULL)
+        recording->library_count++;
+    recording->libraries = (const char *const *)libraries;
+    recording->output = shared;
+    recording->name = "the trace";
+    if (lseek(shared, start, SEEK_SET) < 0)
+        return error_from_errno(errno, "cannot write the trace");
+    TRY(interface_record(recording, ret_status));
+    if (fstat(shared, &facts) < 0)
+        return error_from_errno(errno, "cannot see the trace");
+    head->trace = (uint64_t)(facts.st_size - start);
+    return NULL;
+}
+
 static struct error *record(int shared, int *ret_status)
 {
     struct observed_head head;
-    _cleanup_(trace_deinit) struct trace trace = {0};
-    _cleanup_(buffer_deinit) struct buffer text = {0};
     fcntl(shared, F_SETFD, FD_CLOEXEC);
     TRY(read_at(shared, &head, sizeof head, 0));
     _cleanup_free_ char *orders = malloc(head.orders);
@@ -120,16 +172,16 @@ static struct error *record(int shared, int *ret_status)
     TRY(message_list(&cursor, &environment));
     const char *input = message_text(&cursor);
     TRY(open_input(input != NULL ? input : ""));
-    const struct trace_options options = {
-        .command = command, .environment = environment, .foreign = WIRE_RUNTIME_NAME};
+    const char *tool = message_text(&cursor);
+    struct interface_recording recording = {
+        .tool = tool, .command = command, .environment = environment};
     // A process that has entered a user namespace may not be traced, nor may a copy of it.
     prctl(PR_SET_DUMPABLE, 1);
     uint64_t start_ns = clock_ns();
-    TRY(trace_record(&options, &trace, ret_status));
+    TRY(tool != NULL && *tool != '\0'
+            ? record_interface(shared, &head, &recording, &cursor, ret_status)
+            : record_behaviour(shared, &head, command, environment, ret_status));
     head.ns = clock_ns() - start_ns;
-    TRY(trace_print(&trace, &text));
-    head.trace = text.size;
-    TRY(write_at(shared, text.data, text.size, (off_t)(sizeof head + head.orders)));
     head.done = 1;
     return write_at(shared, &head, sizeof head, 0);
 }
@@ -177,18 +229,32 @@ struct error *observed_workload_take(const struct observed_workload *workload,
     TRY(read_at(workload->shared, &head, sizeof head, 0));
     bool ended = run->workload.end == SANDBOX_EXIT || run->workload.end == SANDBOX_SIGNAL;
     if (head.done == 0 && ended && run->trouble == NULL) {
-        run->trouble = strdup("the behaviour of the workload could not be recorded");
-        return run->trouble != NULL ? NULL : error_no_memory();
+        _cleanup_(buffer_deinit) struct buffer why = {0};
+        const struct buffer *err = &run->workload.err.kept;
+        TRY(buffer_printf(&why, "%s could not be recorded",
+                          workload->interface ? "what the library gives its user"
+                                              : "the behaviour of the workload"));
+        TRY(quote_put_last_line(&why, "; stderr: ", err->data, err->size));
+        run->trouble = TAKE(why.data);
+        return NULL;
     }
-    if (head.done == 0 || head.trace > TRACE_MOST_BYTES || fstat(workload->shared, &facts) < 0 ||
+    uint64_t most = workload->interface ? INTERFACE_MOST_BYTES : TRACE_MOST_BYTES;
+    if (head.done == 0 || head.trace > most || fstat(workload->shared, &facts) < 0 ||
         (uint64_t)facts.st_size < behind || (uint64_t)facts.st_size - behind < head.trace)
         return NULL;
-    _cleanup_free_ char *text = malloc(head.trace + 1);
-    if (text == NULL)
+    _cleanup_(buffer_deinit) struct buffer bytes = {.data = malloc(head.trace + 1)};
+    if (bytes.data == NULL)
         return error_no_memory();
-    TRY(read_at(workload->shared, text, head.trace, (off_t)behind));
-    text[head.trace] = '\0';
-    run->trace = TAKE(text);
+    bytes.size = head.trace;
+    bytes.room = head.trace + 1;
+    TRY(read_at(workload->shared, bytes.data, head.trace, (off_t)behind));
+    bytes.data[head.trace] = '\0';
+    if (workload->interface) {
+        run->interface = bytes;
+        bytes = (struct buffer){0};
+    } else {
+        run->trace = TAKE(bytes.data);
+    }
     run->traced_ns = head.ns;
     return NULL;
 }

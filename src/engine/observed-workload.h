@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A workload whose visible behaviour is recorded: in place of its command the sandbox runs a
-// function of Ordeal that traces it (observe/trace.h), in the same sandbox.
+// A workload whose visible behaviour is recorded, or what a library gives its user: in place of its
+// command the sandbox runs a function of Ordeal that traces it (observe/trace.h,
+// interface/record.h), in the same sandbox.
 #ifndef ORDEAL_ENGINE_OBSERVED_WORKLOAD_H
 #define ORDEAL_ENGINE_OBSERVED_WORKLOAD_H
 
@@ -10,9 +11,13 @@
 
 struct observed_workload;
 
-// The lists are only read here. `input` is a path for stdin, or NULL.
-_must_check_ struct error *observed_workload_new(char *const *command, char *const *environment,
-                                                 const char *input,
+// The lists are only read here.
+struct observed_plan {
+    char *const *command, *const *environment;
+    const char *input;             // path for stdin, or NULL
+    const struct words *libraries; // to watch; empty: behaviour is recorded
+};
+_must_check_ struct error *observed_workload_new(const struct observed_plan *plan,
                                                  struct observed_workload **ret_workload);
 void observed_workload_free(struct observed_workload *workload);
 

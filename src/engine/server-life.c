@@ -263,6 +263,8 @@ struct error *server_life_conclude(const struct server_life *life, struct outcom
     }
     if (state->late) {
         result->end = SANDBOX_TIMEOUT;
+        run->before_ready = state->phase == SERVER_START;
+        run->down = run->before_ready && hang_waits_for_events(run);
         TRY(put_late(life, &text));
     } else if (state->gone) {
         take_status(result, state->status);

@@ -157,6 +157,8 @@ static void workload_overdue(void *data, pid_t pid)
     shot_run->run->remaining = hang_names();
     if (shot_run->run->wants_terminal)
         return; // what it waits for is known
+    if (shot_run->shooting->definition->oracle.interface.count != 0)
+        return; // its stack is that of the tool
     const struct injected_thread injected = shot_run_last_injected(shot_run);
     hang_look(pid, sandbox_root(shot_run->shooting->sandbox), &injected, shot_run->run);
 }
@@ -258,6 +260,7 @@ static void add_step(struct shot_run *shot_run, enum step kind, uint64_t timeout
             step.environment = shot_run->shot.use_environment;
         if (shot_run->shot.use_command != NULL)
             step.command = shot_run->shot.use_command;
+        step.fixed_addresses = shot_run->shot.fixed_addresses;
         step.branching = shot_run->branches != NULL ? &shot_run_branching : NULL;
         step.input = shot_run->input;
         step.before = before_workload;
@@ -331,16 +334,24 @@ static struct error *prepare_observation(struct shot_run *shot_run)
 {
     const struct shooting *shooting = shot_run->shooting;
     const struct shot *shot = &shot_run->shot;
-    if (!shooting->definition->oracle.behaviour || shot_run->debugged ||
+    const struct oracle *oracle = &shooting->definition->oracle;
+    if ((!oracle->behaviour && oracle->interface.count == 0) || shot_run->debugged ||
         shot_run->branches != NULL || shot_run->server != NULL)
         return NULL;
+    if (shot->use_command != NULL && oracle->interface.count != 0)
+        return error_new("interfaces cannot be compared with the injector '%s', which traces the "
+                         "command itself; leave out --interface (oracle.interface)",
+                         shooting->injector->name);
     if (shot->use_command != NULL)
         return error_new("behaviour cannot be compared with the injector '%s', which traces the "
                          "command itself; leave out --behaviour (oracle.behaviour)",
                          shooting->injector->name);
-    return observed_workload_new(
-        shot->command, shot->use_environment != NULL ? shot->use_environment : shot->environment,
-        shooting->input, &shot_run->observed);
+    const struct observed_plan plan = {
+        .command = shot->command,
+        .environment = shot->use_environment != NULL ? shot->use_environment : shot->environment,
+        .input = shooting->input,
+        .libraries = &oracle->interface};
+    return observed_workload_new(&plan, &shot_run->observed);
 }
 
 // Moves the steps' results into the run.

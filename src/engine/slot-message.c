@@ -86,6 +86,7 @@ struct error *slot_message_put_job(struct buffer *out, const struct engine_job *
     TRY(put_u64(out, job->tag));
     TRY(put_text(out, job->spec));
     TRY(put_u32(out, more));
+    TRY(put_u32(out, job->control));
     return end(out, start);
 }
 
@@ -93,7 +94,8 @@ static struct error *put_injection(struct buffer *out, const struct injection *i
 {
     const char *const texts[] = {injection->fault, injection->function, injection->module,
                                  injection->file,  injection->symbol,   injection->program,
-                                 injection->stack, injection->library,  injection->stream};
+                                 injection->stack, injection->library,  injection->stream,
+                                 injection->parent};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         TRY(put_text(out, texts[i]));
     TRY(put_u64(out, injection->offset));
@@ -106,6 +108,8 @@ static struct error *put_injection(struct buffer *out, const struct injection *i
     TRY(put_u32(out, (uint32_t)injection->signal));
     TRY(put_u32(out, injection->stream_write));
     TRY(put_u32(out, injection->observed));
+    TRY(put_u32(out, injection->failed));
+    TRY(put_u32(out, injection->child));
     TRY(put_u32(out, injection->returned));
     TRY(put_u64(out, (uint64_t)injection->value));
     TRY(buffer_append(out, injection->arguments, sizeof injection->arguments));
@@ -176,6 +180,20 @@ static struct error *put_deviation(struct buffer *out, const struct deviation *d
     return put_text(out, deviation->call);
 }
 
+static struct error *put_propagation(struct buffer *out, const struct propagation *propagation)
+{
+    TRY(put_u32(out, propagation->known));
+    TRY(put_u32(out, propagation->outcome));
+    TRY(put_u32(out, propagation->result));
+    TRY(put_u64(out, propagation->call));
+    TRY(put_text(out, propagation->function));
+    TRY(put_u64(out, propagation->corrupted));
+    TRY(put_u64(out, propagation->wrong));
+    TRY(put_u64(out, propagation->omitted));
+    TRY(put_u64(out, propagation->spurious));
+    return put_text(out, propagation->profile);
+}
+
 struct error *slot_message_put_result(struct buffer *out, const struct engine_result *result)
 {
     size_t start;
@@ -191,7 +209,10 @@ struct error *slot_message_put_result(struct buffer *out, const struct engine_re
     TRY(put_u32(out, result->judgement.severity));
     TRY(put_u32(out, result->judgement.symptom));
     TRY(put_text(out, result->judgement.about));
+    TRY(put_u32(out, result->judgement.ignored));
+    TRY(put_u32(out, result->judgement.by_chance));
     TRY(put_deviation(out, &result->judgement.deviation));
+    TRY(put_propagation(out, &result->judgement.propagation));
     TRY(put_bytes(out, &result->trace));
     TRY(put_u32(out, result->end));
     TRY(put_u32(out, (uint32_t)result->status));
@@ -283,6 +304,7 @@ struct error *slot_message_get_job(const void *bytes, size_t size, struct slot_j
     job.tag = cursor_u64(&cursor);
     job.spec = get_text(&cursor);
     job.more = cursor_u32(&cursor);
+    job.control = cursor_u32(&cursor) != 0;
     if (cursor.failed || kind != SLOT_MESSAGE_JOB) {
         slot_job_deinit(&job);
         return damaged();
@@ -301,7 +323,8 @@ static void get_injection(struct cursor *cursor, struct injection *injection)
 {
     char **const texts[] = {&injection->fault, &injection->function, &injection->module,
                             &injection->file,  &injection->symbol,   &injection->program,
-                            &injection->stack, &injection->library,  &injection->stream};
+                            &injection->stack, &injection->library,  &injection->stream,
+                            &injection->parent};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = get_text(cursor);
     injection->offset = cursor_u64(cursor);
@@ -314,6 +337,8 @@ static void get_injection(struct cursor *cursor, struct injection *injection)
     injection->signal = (int)cursor_u32(cursor);
     injection->stream_write = cursor_u32(cursor) != 0;
     injection->observed = cursor_u32(cursor) != 0;
+    injection->failed = cursor_u32(cursor) != 0;
+    injection->child = cursor_u32(cursor) != 0;
     injection->returned = cursor_u32(cursor) != 0;
     injection->value = (int64_t)cursor_u64(cursor);
     cursor_copy(cursor, injection->arguments, sizeof injection->arguments);
@@ -397,6 +422,22 @@ static void get_deviation(struct cursor *cursor, struct deviation *deviation)
     deviation->call = get_text(cursor);
 }
 
+static void get_propagation(struct cursor *cursor, struct propagation *propagation)
+{
+    propagation->known = cursor_u32(cursor) != 0;
+    uint32_t outcome = cursor_u32(cursor), result = cursor_u32(cursor);
+    cursor->failed |= outcome >= STORE_INTERFACES || result >= STORE_RESULTS;
+    propagation->outcome = cursor->failed ? STORE_INTERFACE_SAME : (enum store_interface)outcome;
+    propagation->result = cursor->failed ? STORE_RESULT_RIGHT : (enum store_result)result;
+    propagation->call = cursor_u64(cursor);
+    propagation->function = get_text(cursor);
+    propagation->corrupted = cursor_u64(cursor);
+    propagation->wrong = cursor_u64(cursor);
+    propagation->omitted = cursor_u64(cursor);
+    propagation->spurious = cursor_u64(cursor);
+    propagation->profile = get_text(cursor);
+}
+
 static void get_bytes(struct cursor *cursor, struct buffer *bytes)
 {
     uint32_t size = cursor_u32(cursor);
@@ -432,7 +473,10 @@ struct error *slot_message_get_result(const void *bytes, size_t size,
     result.judgement.library = get_text(&cursor);
     uint32_t severity = cursor_u32(&cursor), symptom = cursor_u32(&cursor);
     result.judgement.about = get_text(&cursor);
+    result.judgement.ignored = cursor_u32(&cursor) != 0;
+    result.judgement.by_chance = cursor_u32(&cursor) != 0;
     get_deviation(&cursor, &result.judgement.deviation);
+    get_propagation(&cursor, &result.judgement.propagation);
     get_bytes(&cursor, &result.trace);
     uint32_t ending = cursor_u32(&cursor);
     result.status = (int)cursor_u32(&cursor);

@@ -18,6 +18,7 @@ struct slot_job { // a job as a slot receives it
     uint64_t seed, tag;
     char *spec;    // owned; NULL: withdraws the jobs that have not begun
     uint32_t more; // how many jobs of the same lot follow
+    bool control;  // as in engine_job
 };
 void slot_job_deinit(struct slot_job *job);
 

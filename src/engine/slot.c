@@ -116,6 +116,63 @@ void slot_note_running(struct slot *slot, const struct slot_job *job)
     __atomic_store_n(slot->running, job != NULL ? job->tag + 1 : 0, __ATOMIC_RELEASE);
 }
 
+static size_t digits(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+// Times and counts go on: "15:30" instead of "15:28" in the one, "15:29" in the other.
+static bool same_but_numbers(const char *a, const char *b)
+{
+    for (;;) {
+        size_t size = digits(a), other = digits(b);
+        if ((size == 0) != (other == 0))
+            return false;
+        a += size;
+        b += other;
+        if (*a != *b || *a == '\0')
+            return *a == *b;
+        a++;
+        b++;
+    }
+}
+
+// References may have been alike by chance. What a run without the fault does differently, too, is
+// not the fault's doing, and what that did cannot be known.
+static struct error *compare_with_control(struct slot *slot, const struct slot_job *job,
+                                          const struct outcome_run *tried,
+                                          struct engine_result *result)
+{
+    struct judgement *judgement = &result->judgement;
+    const struct reference *reference = slot->task->reference;
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
+    _cleanup_(difference_deinit) struct difference difference = {0}, wrong = {0};
+    bool compared =
+        judgement->verdict == VERDICT_SILENT || judgement->verdict == VERDICT_WRONG_OUTPUT;
+    if (!job->control || !compared || judgement->symptom == SYMPTOM_NONE ||
+        judgement->symptom == SYMPTOM_DOWN)
+        return NULL;
+    TRY(shooting_run(slot->shooting, NULL, job->seed, reference_timeout_ns(reference), &run));
+    if (run.workload.end != SANDBOX_EXIT || run.trouble != NULL)
+        return NULL;
+    TRY(shooting_decode(slot->shooting, &run, reference));
+    TRY(reference_compare(reference_of(reference, tried->input), tried, &wrong));
+    TRY(reference_compare(reference_of(reference, run.input), &run, &difference));
+    // If there is more than that, it may be the fault's doing.
+    if (difference.sentence == NULL || wrong.sentence == NULL ||
+        !same_but_numbers(difference.sentence, wrong.sentence))
+        return NULL;
+    char *reason = NULL;
+    if (asprintf(&reason, "without the fault, too: %s", difference.sentence) < 0)
+        return error_no_memory();
+    free(judgement->reason);
+    judgement->reason = reason;
+    judgement->verdict = VERDICT_INVALID;
+    judgement->by_chance = true;
+    judgement->severity = SEVERITY_NONE;
+    return secrets_mask(&judgement->reason);
+}
+
 struct error *slot_shoot(struct slot *slot, const struct slot_job *job,
                          struct engine_result *result)
 {
@@ -125,6 +182,8 @@ struct error *slot_shoot(struct slot *slot, const struct slot_job *job,
                                        reference_timeout_ns(slot->task->reference), &run);
     if (error == NULL)
         error = slot_judge(slot, &run, result);
+    if (error == NULL)
+        error = compare_with_control(slot, job, &run, result);
     slot_note_running(slot, NULL);
     return error;
 }

@@ -3,6 +3,7 @@
 #include "explain/internal.h"
 
 #include "base/cleanup.h"
+#include "base/frame-text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +192,10 @@ struct error *code_set_place(struct explainer *explainer, const char *module, ui
     uint64_t inside = address - (returns ? 1 : 0);
     struct dwarf_position found = dwarf_symbolizer_find(explainer->symbolizer, module, inside);
     TRY(copy_text(explanation, module, &consequence->module));
-    TRY(copy_text(explanation, found.symbol, &consequence->symbol));
+    if (found.symbol != NULL) {
+        struct frame_part name = frame_part_symbol(found.symbol);
+        TRY(code_copy(explanation, name.text, name.size, &consequence->symbol));
+    }
     TRY(copy_text(explanation, found.file, &consequence->file));
     consequence->line = found.line;
     consequence->start = found.symbol != NULL ? inside - found.symbol_offset : 0;

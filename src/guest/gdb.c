@@ -112,6 +112,39 @@ static bool read_hex(const char *text, unsigned char *bytes, size_t size)
     return true;
 }
 
+// Addresses are the machine's (1) or the processor's (0).
+static struct error *use_physical(struct guest_gdb *gdb, bool physical, uint64_t deadline_ns)
+{
+    return demand(gdb, physical ? "Qqemu.PhyMemMode:1" : "Qqemu.PhyMemMode:0", deadline_ns);
+}
+
+struct error *guest_gdb_read(struct guest_gdb *gdb, uint64_t physical, void *ret_bytes, size_t size,
+                             uint64_t deadline_ns)
+{
+    char text[64], answer[PACKET_MOST];
+    unsigned char bytes[GUEST_GDB_MOST];
+    TRY(use_physical(gdb, true, deadline_ns));
+    snprintf(text, sizeof text, "m%llx,%zx", (unsigned long long)physical, size);
+    TRY(ask(gdb, text, deadline_ns, answer));
+    if (size > sizeof bytes || strlen(answer) != 2 * size || !read_hex(answer, bytes, size))
+        return error_new("QEMU's gdb stub cannot read the guest's memory at %#llx",
+                         (unsigned long long)physical);
+    memcpy(ret_bytes, bytes, size);
+    return use_physical(gdb, false, deadline_ns);
+}
+
+struct error *guest_gdb_write(struct guest_gdb *gdb, uint64_t physical, const void *bytes,
+                              size_t size, uint64_t deadline_ns)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(use_physical(gdb, true, deadline_ns));
+    TRY(buffer_printf(&text, "M%llx,%zx:", (unsigned long long)physical, size));
+    for (size_t i = 0; i < size; i++)
+        TRY(buffer_printf(&text, "%02x", ((const unsigned char *)bytes)[i]));
+    TRY(demand(gdb, text.data, deadline_ns));
+    return use_physical(gdb, false, deadline_ns);
+}
+
 // All registers at once: rip follows the sixteen general ones, in the machine's order of bytes.
 // QEMU tells of single registers only to whoever has read its description of them.
 struct error *guest_gdb_place(struct guest_gdb *gdb, uint64_t deadline_ns, uint64_t *ret_address)

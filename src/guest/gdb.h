@@ -15,6 +15,13 @@ _must_check_ struct error *guest_gdb_start(struct guest_gdb *gdb, uint64_t deadl
 // Sets or removes a breakpoint at a virtual address. `hardware`: by a register of the processor.
 _must_check_ struct error *guest_gdb_breakpoint(struct guest_gdb *gdb, bool set, bool hardware,
                                                 uint64_t address, uint64_t deadline_ns);
+// Reads and writes up to GUEST_GDB_MOST bytes of the machine's memory, whatever the guest's page
+// tables say.
+#define GUEST_GDB_MOST 64
+_must_check_ struct error *guest_gdb_read(struct guest_gdb *gdb, uint64_t physical, void *ret_bytes,
+                                          size_t size, uint64_t deadline_ns);
+_must_check_ struct error *guest_gdb_write(struct guest_gdb *gdb, uint64_t physical,
+                                           const void *bytes, size_t size, uint64_t deadline_ns);
 // The address of the next instruction of the processor that stopped.
 _must_check_ struct error *guest_gdb_place(struct guest_gdb *gdb, uint64_t deadline_ns,
                                            uint64_t *ret_address);

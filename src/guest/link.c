@@ -50,10 +50,31 @@ void guest_link_close(struct guest_link *link)
     *link = (struct guest_link){.socket = -1};
 }
 
-struct error *guest_link_send(struct guest_link *link, const char *data, size_t size)
+// The descriptor goes with the first bytes.
+static ssize_t send_some(const struct guest_link *link, const char *data, size_t size,
+                         int descriptor)
+{
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {(void *)data, size};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (descriptor >= 0) {
+        control.header = (struct cmsghdr){
+            .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+    }
+    return sendmsg(link->socket, &message, MSG_NOSIGNAL);
+}
+
+struct error *guest_link_send_with(struct guest_link *link, const char *data, size_t size,
+                                   int descriptor)
 {
     while (size != 0) {
-        ssize_t sent = link->socket >= 0 ? send(link->socket, data, size, MSG_NOSIGNAL) : -1;
+        ssize_t sent = link->socket >= 0 ? send_some(link, data, size, descriptor) : -1;
         if (sent < 0 && errno == EINTR && link->socket >= 0)
             continue;
         if (sent < 0 && link->socket >= 0) { // the other side has ended
@@ -62,10 +83,16 @@ struct error *guest_link_send(struct guest_link *link, const char *data, size_t 
         }
         if (sent < 0)
             return error_new("%s is closed", link->name);
+        descriptor = -1;
         data += sent;
         size -= (size_t)sent;
     }
     return NULL;
+}
+
+struct error *guest_link_send(struct guest_link *link, const char *data, size_t size)
+{
+    return guest_link_send_with(link, data, size, -1);
 }
 
 struct error *guest_link_receive(struct guest_link *link)

@@ -24,6 +24,9 @@ _must_check_ struct error *guest_link_open(const char *path, const char *name, i
                                            uint64_t deadline_ns, struct guest_link *ret_link);
 void guest_link_close(struct guest_link *link);
 _must_check_ struct error *guest_link_send(struct guest_link *link, const char *data, size_t size);
+// Sends a descriptor with the bytes; -1: none.
+_must_check_ struct error *guest_link_send_with(struct guest_link *link, const char *data,
+                                                size_t size, int descriptor);
 // Takes what has come without waiting. At the end of the connection the socket is closed.
 _must_check_ struct error *guest_link_receive(struct guest_link *link);
 // Waits until something comes or the connection ends, but not longer than until `deadline_ns`, and

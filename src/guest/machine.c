@@ -7,6 +7,7 @@
 #include "base/remove.h"
 #include "base/stale.h"
 #include "base/timeouts.h"
+#include "guest/snapshot.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -77,15 +78,42 @@ static struct error *add_network(const struct guest_system *system,
     return add(words, "virtio-net-pci,netdev=net,romfile=");
 }
 
-static struct error *add_disk(const struct guest_system *system, struct words *words)
+// What the guest writes goes to a temporary layer; while a snapshot is made, to the snapshot's own,
+// which is put above the disk before the guest begins.
+static struct error *add_disk(const struct guest_system *system,
+                              const struct guest_machine_options *options, struct words *words)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
+    bool begins = options->snapshot != NULL && !options->save;
     if (system->disk == NULL)
         return NULL;
-    TRY(buffer_printf(&text, "if=virtio,snapshot=on,file="));
-    TRY(put_value(&text, system->disk));
+    TRY(buffer_printf(&text, "if=virtio,snapshot=%s,file=", options->save ? "off" : "on"));
+    TRY(put_value(&text, begins ? options->snapshot : system->disk));
+    if (begins)
+        TRY(buffer_printf(&text, "/" SNAPSHOT_DISK));
     TRY(add(words, "-drive"));
     return words_add(words, text.data, text.size);
+}
+
+// The guest's memory is a file. Who begins with it has a copy of each page that it changes.
+static struct error *add_snapshot(const struct guest_system *system,
+                                  const struct guest_machine_options *options, struct words *words)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (options->snapshot == NULL)
+        return NULL;
+    TRY(buffer_printf(&text, "memory-backend-file,id=memory,size=%" PRIu64 "M,share=%s,mem-path=",
+                      system->memory, options->save ? "on" : "off"));
+    TRY(put_value(&text, options->snapshot));
+    TRY(buffer_printf(&text, "/" SNAPSHOT_MEMORY));
+    TRY(add(words, "-object"));
+    TRY(words_add(words, text.data, text.size));
+    TRY(add(words, "-machine"));
+    TRY(add(words, "memory-backend=memory"));
+    if (options->save)
+        return NULL;
+    TRY(add(words, "-incoming"));
+    return add(words, "defer");
 }
 
 static struct error *add_log(const struct guest_machine *machine,
@@ -150,7 +178,8 @@ static struct error *make_arguments(const struct guest_system *system,
         TRY(add_all(words, debugging));
     TRY(add_system(system, options, words));
     TRY(add_network(system, machine, words));
-    TRY(add_disk(system, words));
+    TRY(add_disk(system, options, words));
+    TRY(add_snapshot(system, options, words));
     TRY(add_log(machine, options, words));
     for (size_t i = 0; i < system->options.count; i++)
         TRY(words_add(words, system->options.items[i], strlen(system->options.items[i])));
@@ -251,7 +280,19 @@ static struct error *explain(struct guest_machine *machine, struct error *error)
     return error_new("QEMU does not start: %s", text);
 }
 
-static struct error *open_links(struct guest_machine *machine, uint64_t deadline_ns)
+static struct error *begin_snapshot(struct guest_machine *machine,
+                                    const struct guest_machine_options *options,
+                                    uint64_t deadline_ns)
+{
+    if (options->snapshot == NULL)
+        return NULL;
+    return options->save ? guest_snapshot_prepare(&machine->qmp, options->snapshot,
+                                                  machine->has_disk, deadline_ns)
+                         : guest_snapshot_load(&machine->qmp, options->snapshot, deadline_ns);
+}
+
+static struct error *open_links(struct guest_machine *machine,
+                                const struct guest_machine_options *options, uint64_t deadline_ns)
 {
     _cleanup_free_ char *qmp = NULL, *gdb = NULL;
     if (asprintf(&qmp, "%s/qmp", machine->directory) < 0) {
@@ -264,6 +305,7 @@ static struct error *open_links(struct guest_machine *machine, uint64_t deadline
     }
     TRY(guest_link_open(qmp, "QEMU's monitor", machine->ended, deadline_ns, &machine->qmp.link));
     TRY(guest_qmp_start(&machine->qmp, deadline_ns));
+    TRY(begin_snapshot(machine, options, deadline_ns));
     if (!machine->debug)
         return NULL;
     TRY(guest_link_open(gdb, "QEMU's gdb stub", machine->ended, deadline_ns, &machine->gdb.link));
@@ -279,6 +321,7 @@ struct error *guest_machine_open(const struct guest_system *system,
                                           .console = -1,
                                           .errors = -1,
                                           .debug = options->debug,
+                                          .has_disk = system->disk != NULL,
                                           .qmp.link.socket = -1,
                                           .gdb.link.socket = -1};
     TRY(make_directory(ret_machine));
@@ -286,7 +329,7 @@ struct error *guest_machine_open(const struct guest_system *system,
         TRY(find_port(&ret_machine->port));
     TRY(make_arguments(system, ret_machine, options, &words));
     TRY(start(ret_machine, &words));
-    struct error *error = open_links(ret_machine, deadline_ns);
+    struct error *error = open_links(ret_machine, options, deadline_ns);
     return error != NULL ? explain(ret_machine, error) : NULL;
 }
 

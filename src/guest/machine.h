@@ -20,7 +20,9 @@ struct guest_machine_options {
     enum guest_accelerator accelerator; // not GUEST_AUTO
     const char *kernel;                 // instead of the system's, or NULL
     bool debug;                         // with the gdb stub
-    const char *trace; // a file for the addresses of code that is executed (trace.h), or NULL
+    const char *trace;    // a file for the addresses of code that is executed (trace.h), or NULL
+    const char *snapshot; // the folder of one (snapshot.h), or NULL
+    bool save;            // it is to be written; otherwise the guest begins with it
 };
 
 struct guest_machine {
@@ -32,7 +34,7 @@ struct guest_machine {
     uint16_t port;       // on this machine's loopback, where the guest answers; 0: nowhere
     struct guest_qmp qmp;
     struct guest_gdb gdb;
-    bool debug;
+    bool debug, has_disk;
 };
 
 // Whether KVM really boots a guest here: it does, with a few instructions.
@@ -40,7 +42,8 @@ _must_check_ struct error *guest_probe_kvm(bool *ret_works);
 // What GUEST_AUTO stands for.
 _must_check_ struct error *guest_choose_accelerator(enum guest_accelerator *accelerator);
 
-// Starts QEMU. The guest stands still before its first instruction. The caller ends the machine
+// Starts QEMU. The guest stands still before its first instruction, or where its snapshot was made.
+// The caller ends the machine
 // with guest_machine_close(), also after an error.
 _must_check_ struct error *guest_machine_open(const struct guest_system *system,
                                               const struct guest_machine_options *options,

@@ -26,7 +26,11 @@ static void take_event(struct guest_events *events, const char *name, const json
         events->by_guest = json_is_true(json_object_get(data, "guest"));
         snprintf(events->reason, sizeof events->reason, "%s", text_of(data, "reason"));
     }
+    if (strcmp(name, "MIGRATION") == 0)
+        snprintf(events->migration, sizeof events->migration, "%s", text_of(data, "status"));
     events->panicked |= strcmp(name, "GUEST_PANICKED") == 0;
+    if (strcmp(name, "BLOCK_IO_ERROR") == 0)
+        events->no_space |= json_is_true(json_object_get(data, "nospace"));
 }
 
 static void take_line(struct guest_qmp *qmp, const char *line, size_t size)
@@ -61,15 +65,14 @@ struct error *guest_qmp_take(struct guest_qmp *qmp)
     return NULL;
 }
 
-// `arguments` is JSON.
 static struct error *ask(struct guest_qmp *qmp, const char *command, const char *arguments,
-                         uint64_t deadline_ns)
+                         int descriptor, uint64_t deadline_ns)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     unsigned before = qmp->answers;
     bool in_time = true;
-    TRY(buffer_printf(&text, "{\"execute\":\"%s\",\"arguments\":{%s}}\n", command, arguments));
-    TRY(guest_link_send(&qmp->link, text.data, text.size));
+    TRY(buffer_printf(&text, "{\"execute\":\"%s\",\"arguments\":%s}\n", command, arguments));
+    TRY(guest_link_send_with(&qmp->link, text.data, text.size, descriptor));
     while (qmp->answers == before && in_time) {
         TRY(guest_link_wait(&qmp->link, deadline_ns, &in_time));
         TRY(guest_qmp_take(qmp));
@@ -81,16 +84,30 @@ static struct error *ask(struct guest_qmp *qmp, const char *command, const char 
                : error_new("QEMU refuses '%s': %s", command, qmp->answer_error);
 }
 
+struct error *guest_qmp_command_with(struct guest_qmp *qmp, const char *command,
+                                     const char *arguments, uint64_t deadline_ns)
+{
+    return ask(qmp, command, arguments, -1, deadline_ns);
+}
+
+struct error *guest_qmp_give(struct guest_qmp *qmp, int descriptor, const char *name,
+                             uint64_t deadline_ns)
+{
+    char arguments[64];
+    snprintf(arguments, sizeof arguments, "{\"fdname\":\"%s\"}", name);
+    return ask(qmp, "getfd", arguments, descriptor, deadline_ns);
+}
+
 struct error *guest_qmp_command(struct guest_qmp *qmp, const char *command, uint64_t deadline_ns)
 {
-    return ask(qmp, command, "", deadline_ns);
+    return guest_qmp_command_with(qmp, command, "{}", deadline_ns);
 }
 
 struct error *guest_qmp_monitor(struct guest_qmp *qmp, const char *command, uint64_t deadline_ns)
 {
     _cleanup_(buffer_deinit) struct buffer arguments = {0};
-    TRY(buffer_printf(&arguments, "\"command-line\":\"%s\"", command));
-    return ask(qmp, "human-monitor-command", arguments.data, deadline_ns);
+    TRY(buffer_printf(&arguments, "{\"command-line\":\"%s\"}", command));
+    return guest_qmp_command_with(qmp, "human-monitor-command", arguments.data, deadline_ns);
 }
 
 struct error *guest_qmp_start(struct guest_qmp *qmp, uint64_t deadline_ns)

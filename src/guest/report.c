@@ -47,7 +47,7 @@ struct error *guest_report_write(const struct guest_report *report, struct buffe
                                 json_integer((json_int_t)report->phase_ns[i])) != 0)
             return error_no_memory();
     _cleanup_(release) json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:o, s:o, s:i, s:O, s:s}", "end",
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:o, s:o, s:i, s:O, s:s, s:b}", "end",
         guest_end_names[report->end], "crash", guest_crash_names[report->crash], "phase",
         guest_phase_names[report->phase], "reason", text_or_null(report->reason), "console",
         text_or_null(report->console), "stack", text_or_null(report->stack), "activations",
@@ -57,7 +57,7 @@ struct error *guest_report_write(const struct guest_report *report, struct buffe
         "activated_ns", (json_int_t)report->activated_ns, "action",
         report->machine_checks ? json_string(guest_action_names[report->action]) : json_null(),
         "rule", text_or_null(report->rule), "status", report->status, "phase_ns", phases,
-        "accelerator", report->accelerator);
+        "accelerator", report->accelerator, "snapshot", report->snapshot);
     _cleanup_free_ char *line = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
     return line != NULL ? buffer_printf(text, "%s\n", line) : error_no_memory();
 }
@@ -104,6 +104,7 @@ struct error *guest_report_read(const char *text, size_t size, struct guest_repo
     TRY(take_text(object, "console", &report.console));
     TRY(take_text(object, "stack", &report.stack));
     TRY(take_text(object, "rule", &report.rule));
+    report.snapshot = json_is_true(json_object_get(object, "snapshot"));
     report.machine_checks =
         find(json_object_get(object, "action"), guest_action_names, GUEST_ACTIONS, &action);
     report.action = (enum guest_action)action;

@@ -61,6 +61,9 @@ struct guest_report {
     int status;                      // of the workload, as a shell has it; -1: not reached
     uint64_t phase_ns[GUEST_PHASES]; // how long each took
     char accelerator[8];
+    bool snapshot; // it began with one, after the pretest
+    // How long the log of executed code was when a phase began; not in files.
+    uint64_t trace_from[GUEST_PHASES];
 };
 void guest_report_deinit(struct guest_report *report);
 

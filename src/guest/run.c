@@ -1,327 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Drives a guest through its phases. One loop waits for everything at once: the console, QEMU's
-// events, breakpoints, the script that runs, and the time.
+// Drives a guest through its phases.
 #include "guest/run.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/timeouts.h"
-#include "guest/console.h"
 #include "guest/machine-check.h"
+#include "guest/run-internal.h"
+#include "guest/snapshot.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define COUNT_MOST    100 // activations; then the breakpoints are removed
-#define CONSOLE_SHOWN 25  // lines of the console in the report
-#define ERRORS_KEPT   4096
-#define BREAKPOINTS   4 // that a processor has
-
-struct guest {
-    const struct guest_system *system;
-    const struct guest_run_options *options;
-    struct guest_machine machine;
-    struct console console;
-    struct guest_report *report;
-    char errors[ERRORS_KEPT]; // the beginning of QEMU's stderr
-    size_t error_size;
-    uint64_t start_ns;
-    int signals;
-    bool interrupted;
-    bool ended;       // QEMU has
-    uint64_t dead_ns; // when the guest gave up; 0: it has not
-    bool armed;       // there are breakpoints
-    bool gave_up;     // QEMU says that a processor did
-    uint64_t due_ns;  // when machine checks are; 0: not any more, or not yet
-    pid_t script;
-    int script_ended; // its pidfd; -1: none runs
-    int status;       // of the last script, as a shell has it
-};
-
-static bool is_hardware(const struct guest *guest)
-{
-    return guest->machine.debug && strcmp(guest->report->accelerator, "kvm") == 0;
-}
-
-static uint64_t answer_by(void)
-{
-    return clock_ns() + GUEST_ANSWER_WAIT_NS;
-}
-
-static void tell(const struct guest *guest)
-{
-    if (guest->options->progress != NULL)
-        guest->options->progress(guest->options->data, guest->report);
-}
-
-// ---- Breakpoints ----
-
-static struct error *set_breakpoints(struct guest *guest, bool set)
-{
-    for (size_t i = 0; i < guest->options->place_count; i++)
-        TRY(guest_gdb_breakpoint(&guest->machine.gdb, set, is_hardware(guest),
-                                 guest->options->places[i], answer_by()));
-    guest->armed = set && guest->options->place_count != 0;
-    return NULL;
-}
-
-static bool is_place(const struct guest *guest, uint64_t address)
-{
-    for (size_t i = 0; i < guest->options->place_count; i++)
-        if (guest->options->places[i] == address)
-            return true;
-    return false;
-}
-
-// Executes the instruction below a breakpoint.
-static struct error *step_over(struct guest *guest, uint64_t address)
-{
-    struct guest_gdb *gdb = &guest->machine.gdb;
-    bool stopped = false, in_time = true;
-    TRY(guest_gdb_breakpoint(gdb, false, is_hardware(guest), address, answer_by()));
-    uint64_t deadline = answer_by();
-    TRY(guest_gdb_continue(gdb, true));
-    while (!stopped && in_time && gdb->link.socket >= 0) {
-        TRY(guest_link_wait(&gdb->link, deadline, &in_time));
-        TRY(guest_gdb_take_stop(gdb, &stopped));
-    }
-    return stopped ? guest_gdb_breakpoint(gdb, true, is_hardware(guest), address, answer_by())
-                   : NULL;
-}
-
-static struct error *take_activation(struct guest *guest, uint64_t address)
-{
-    struct guest_report *report = guest->report;
-    if (report->activations++ == 0) {
-        report->activated_in = report->phase;
-        report->activated_ns = clock_ns() - guest->start_ns;
-        tell(guest);
-    }
-    if (report->activations < COUNT_MOST)
-        return step_over(guest, address);
-    report->more = true;
-    return set_breakpoints(guest, false);
-}
-
-static struct error *take_stop(struct guest *guest)
-{
-    struct guest_gdb *gdb = &guest->machine.gdb;
-    bool stopped;
-    uint64_t address;
-    TRY(guest_gdb_take_stop(gdb, &stopped));
-    if (!stopped || gdb->link.socket < 0)
-        return NULL;
-    TRY(guest_gdb_place(gdb, answer_by(), &address));
-    if (guest->armed && is_place(guest, address))
-        TRY(take_activation(guest, address));
-    return gdb->link.socket >= 0 ? guest_gdb_continue(gdb, false) : NULL;
-}
-
-// ---- Machine checks ----
-
-// The guest stands still meanwhile, so that it sees all of them together. An error counts from when
-// it is sent: QEMU may end because of it.
-static struct error *inject_machine_checks(struct guest *guest)
-{
-    struct guest_qmp *qmp = &guest->machine.qmp;
-    const struct mce_errors *errors = guest->options->machine_checks;
-    struct guest_report *report = guest->report;
-    TRY(guest_qmp_command(qmp, "stop", answer_by()));
-    report->activated_in = report->phase;
-    report->activated_ns = clock_ns() - guest->start_ns;
-    for (size_t i = 0; i < errors->list.count && !guest->gave_up; i++) {
-        report->activations++;
-        TRY(guest_inject_error(qmp, &errors->list.items[i], answer_by(), &guest->gave_up));
-    }
-    tell(guest);
-    return guest_qmp_command(qmp, "cont", answer_by());
-}
-
-static struct error *inject_if_due(struct guest *guest)
-{
-    if (guest->due_ns == 0 || clock_ns() < guest->due_ns)
-        return NULL;
-    guest->due_ns = 0;
-    if (guest->ended || guest->dead_ns != 0 || guest->machine.qmp.events.panicked ||
-        guest->script == 0)
-        return NULL;
-    struct error *error = inject_machine_checks(guest);
-    // QEMU's end is noticed as such, also one that is on its way.
-    if (error != NULL && guest->machine.qmp.link.socket >= 0 && !guest->gave_up)
-        return error;
-    error_free(error);
-    return NULL;
-}
-
-// ---- Whatever comes ----
-
-static struct error *take_console(struct guest *guest)
-{
-    char bytes[16384];
-    ssize_t size = read(guest->machine.console, bytes, sizeof bytes);
-    if (size > 0) {
-        TRY(console_take(&guest->console, bytes, (size_t)size));
-    } else if (size == 0) {
-        close(guest->machine.console);
-        guest->machine.console = -1;
-    }
-    if (guest->console.trouble == CONSOLE_PANIC && guest->dead_ns == 0)
-        guest->dead_ns = clock_ns();
-    return NULL;
-}
-
-static void take_errors(struct guest *guest)
-{
-    char bytes[4096];
-    ssize_t size = read(guest->machine.errors, bytes, sizeof bytes);
-    size_t room = sizeof guest->errors - 1 - guest->error_size;
-    if (size > 0) {
-        size_t kept = (size_t)size < room ? (size_t)size : room;
-        memcpy(guest->errors + guest->error_size, bytes, kept);
-        guest->error_size += kept;
-    } else if (size == 0) {
-        close(guest->machine.errors);
-        guest->machine.errors = -1;
-    }
-}
-
-static int status_of(int status)
-{
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-static void take_script_end(struct guest *guest)
-{
-    int status = 0;
-    kill(-guest->script, SIGKILL); // what it left running; its own end keeps the number taken
-    while (waitpid(guest->script, &status, 0) < 0 && errno == EINTR)
-        ;
-    guest->status = status_of(status);
-    close(guest->script_ended);
-    guest->script_ended = -1;
-    guest->script = 0;
-}
-
-// Handles what has come, or comes until then. QEMU's links may break at any moment, because QEMU
-// may end at any moment: that is noticed by its end.
-static struct error *pump(struct guest *guest, uint64_t deadline_ns)
-{
-    struct guest_machine *machine = &guest->machine;
-    enum { CONSOLE, ERRORS, QMP, GDB, ENDED, SCRIPT, SIGNALS, COUNT };
-    struct pollfd fds[COUNT] = {[CONSOLE] = {machine->console, POLLIN, 0},
-                                [ERRORS] = {machine->errors, POLLIN, 0},
-                                [QMP] = {machine->qmp.link.socket, POLLIN, 0},
-                                [GDB] = {machine->gdb.link.socket, POLLIN, 0},
-                                [ENDED] = {guest->ended ? -1 : machine->ended, POLLIN, 0},
-                                [SCRIPT] = {guest->script_ended, POLLIN, 0},
-                                [SIGNALS] = {guest->signals, POLLIN, 0}};
-    uint64_t now = clock_ns();
-    if (guest->dead_ns != 0 && guest->dead_ns + GUEST_DEATH_WAIT_NS < deadline_ns)
-        deadline_ns = guest->dead_ns + GUEST_DEATH_WAIT_NS;
-    if (guest->due_ns != 0 && guest->due_ns < deadline_ns)
-        deadline_ns = guest->due_ns;
-    if (poll(fds, COUNT, now < deadline_ns ? clock_poll_ms(deadline_ns - now) : 0) < 0)
-        return errno == EINTR ? NULL : error_from_errno(errno, "cannot wait for the guest");
-    struct signalfd_siginfo signal;
-    if (fds[SIGNALS].revents != 0 &&
-        read(guest->signals, &signal, sizeof signal) == (ssize_t)sizeof signal)
-        guest->interrupted = true;
-    if (fds[CONSOLE].revents != 0)
-        TRY(take_console(guest));
-    if (fds[ERRORS].revents != 0)
-        take_errors(guest);
-    if (fds[QMP].revents != 0)
-        TRY(guest_qmp_take(&machine->qmp));
-    if (fds[SCRIPT].revents != 0)
-        take_script_end(guest);
-    // The pipes are empty when the end is noticed.
-    if (fds[ENDED].revents != 0 && fds[CONSOLE].revents == 0 && fds[QMP].revents == 0)
-        guest->ended = true;
-    if (fds[GDB].revents != 0) {
-        struct error *error = take_stop(guest);
-        if (error != NULL && machine->gdb.link.socket >= 0)
-            return error;
-        error_free(error);
-    }
-    if (guest->interrupted)
-        return error_new("interrupted");
-    return inject_if_due(guest);
-}
-
-// Whether there is no use in going on. A panic is given a moment to be reported.
-static bool is_over(const struct guest *guest)
-{
-    return guest->ended ||
-           (guest->dead_ns != 0 && clock_ns() >= guest->dead_ns + GUEST_DEATH_WAIT_NS);
-}
-
-// ---- Scripts ----
-
-static _Noreturn void become(const struct guest *guest, char *const *command, bool quiet,
-                             pid_t parent)
-{
-    char port[16];
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    snprintf(port, sizeof port, "%u", guest->machine.port);
-    int nothing = open("/dev/null", O_RDONLY);
-    if (setpgid(0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
-        chdir(guest->system->directory) == 0 && nothing >= 0 && dup2(nothing, 0) >= 0 &&
-        (!quiet || dup2(2, 1) >= 0) && setenv("GUEST_PORT", port, 1) == 0 &&
-        setenv("GUEST_PHASE", guest_phase_names[guest->report->phase], 1) == 0) {
-        execvp(command[0], command);
-        dprintf(2, "ordeal guest: cannot run %s: %s\n", command[0], strerror(errno));
-    }
-    _exit(127);
-}
-
-static void end_script(struct guest *guest)
-{
-    if (guest->script == 0)
-        return;
-    kill(-guest->script, SIGKILL);
-    kill(guest->script, SIGKILL);
-    take_script_end(guest);
-}
-
-// Runs a script until it ends, the guest does, or its time is over. *ret_done: it ended by itself.
-static struct error *run_script(struct guest *guest, char *const *command, bool quiet,
-                                uint64_t deadline_ns, bool *ret_done)
-{
-    *ret_done = false;
-    pid_t parent = getpid();
-    guest->script = fork();
-    if (guest->script < 0) {
-        guest->script = 0;
-        return error_from_errno(errno, "cannot start a process");
-    }
-    if (guest->script == 0)
-        become(guest, command, quiet, parent);
-    setpgid(guest->script, guest->script); // whichever of both is first
-    guest->script_ended = pidfd_open(guest->script, 0);
-    if (guest->script_ended < 0)
-        return error_from_errno(errno, "cannot watch a process");
-    while (guest->script != 0 && !is_over(guest) && clock_ns() < deadline_ns)
-        TRY(pump(guest, deadline_ns));
-    *ret_done = guest->script == 0;
-    end_script(guest);
-    return NULL;
-}
+#define CONSOLE_SHOWN 25 // lines of the console in the report
+#define BREAKPOINTS   4  // that a processor has
 
 static struct error *run_path(struct guest *guest, char *path, uint64_t deadline_ns, bool *ret_done)
 {
     char *command[] = {path, NULL};
-    return run_script(guest, command, true, deadline_ns, ret_done);
+    return guest_script_run(guest, command, true, deadline_ns, ret_done);
 }
 
 // ---- Phases ----
@@ -338,15 +41,19 @@ static struct error *find_crash(struct guest *guest, bool done)
 {
     struct guest_report *report = guest->report;
     const struct guest_events *events = &guest->machine.qmp.events;
-    char text[ERRORS_KEPT + 200];
+    char text[GUEST_ERRORS_KEPT + 200];
     bool tripped = false;
     // A connection breaks before QEMU's end is noticed.
     uint64_t deadline = done ? clock_ns() + GUEST_END_WAIT_NS : 0;
     while (!guest->ended && clock_ns() < deadline)
-        TRY(pump(guest, deadline));
+        TRY(guest_pump(guest, deadline));
     if (guest->ended)
         TRY(guest_machine_tripped(&guest->machine, &tripped));
     tripped |= guest->gave_up;
+    if (events->no_space) { // QEMU has stopped the guest, which would look like a hang
+        report->end = GUEST_NOT_RUN;
+        return set_reason(guest, "there is no space left for what it writes to its disk");
+    }
     if (guest->console.trouble == CONSOLE_PANIC || events->panicked) {
         report->crash = GUEST_PANIC;
         return set_reason(guest, *guest->console.what != '\0' ? guest->console.what
@@ -388,7 +95,10 @@ static void enter(struct guest *guest, enum guest_phase phase, uint64_t *since_n
     guest->report->phase_ns[guest->report->phase] += now - *since_ns;
     guest->report->phase = phase;
     *since_ns = now;
-    tell(guest);
+    struct stat status;
+    if (guest->options->trace != NULL && stat(guest->options->trace, &status) == 0)
+        guest->report->trace_from[phase] = (uint64_t)status.st_size;
+    guest_tell(guest);
 }
 
 // Until the console says so; without such a text, until a pretest passes. *ret_ready is false if
@@ -398,14 +108,13 @@ static struct error *boot(struct guest *guest, bool *ret_ready)
     uint64_t deadline = clock_ns() + guest->system->boot_ns;
     bool done = false;
     *ret_ready = false;
-    TRY(guest_machine_go(&guest->machine, answer_by()));
-    while (!is_over(guest) && clock_ns() < deadline) {
+    while (!guest_is_over(guest) && clock_ns() < deadline) {
         if (guest->system->ready != NULL) {
             if (guest->console.is_ready) {
                 *ret_ready = true;
                 return NULL;
             }
-            TRY(pump(guest, deadline));
+            TRY(guest_pump(guest, deadline));
             continue;
         }
         uint64_t try_by = clock_ns() + guest->system->pretest_ns;
@@ -415,8 +124,8 @@ static struct error *boot(struct guest *guest, bool *ret_ready)
             return NULL;
         }
         uint64_t pause = clock_ns() + GUEST_RETRY_PAUSE_NS;
-        while (clock_ns() < pause && !is_over(guest))
-            TRY(pump(guest, pause));
+        while (clock_ns() < pause && !guest_is_over(guest))
+            TRY(guest_pump(guest, pause));
     }
     return NULL;
 }
@@ -442,7 +151,7 @@ static struct error *work(struct guest *guest)
     bool done;
     if (guest->options->machine_checks != NULL)
         guest->due_ns = clock_ns() + guest->options->machine_checks_ns;
-    TRY(run_script(guest, command, false, clock_ns() + guest->system->workload_ns, &done));
+    TRY(guest_script_run(guest, command, false, clock_ns() + guest->system->workload_ns, &done));
     guest->due_ns = 0;
     guest->report->status = done ? guest->status : 124; // as timeout(1) has it
     return NULL;
@@ -456,36 +165,35 @@ static struct error *shut_down(struct guest *guest)
         return NULL;
     TRY(run_path(guest, guest->system->shutdown, deadline, &done));
     while (!guest->ended && clock_ns() < deadline)
-        TRY(pump(guest, deadline));
+        TRY(guest_pump(guest, deadline));
     return NULL;
 }
 
-static struct error *drive(struct guest *guest)
+// Boot and pretest. *ret_passed: the run is valid.
+static struct error *begin(struct guest *guest, uint64_t *since_ns, bool *ret_passed)
+{
+    TRY(boot(guest, ret_passed));
+    if (!*ret_passed) {
+        guest->report->end = GUEST_PRETEST_FAILED;
+        TRY(find_crash(guest, false));
+        enter(guest, GUEST_BOOT, since_ns);
+        return NULL;
+    }
+    enter(guest, GUEST_PRETEST, since_ns);
+    TRY(test(guest, GUEST_PRETEST_FAILED, ret_passed));
+    if (!*ret_passed)
+        enter(guest, GUEST_PRETEST, since_ns);
+    return NULL;
+}
+
+// Workload, posttest and shutdown.
+static struct error *go_on(struct guest *guest, uint64_t since)
 {
     struct guest_report *report = guest->report;
-    uint64_t since = clock_ns();
-    bool passed = false;
-    guest->start_ns = since;
-    report->end = GUEST_UNFINISHED;
-    tell(guest);
-    if (guest->options->place_count != 0)
-        TRY(set_breakpoints(guest, true));
-    TRY(boot(guest, &passed));
-    if (!passed) {
-        report->end = GUEST_PRETEST_FAILED;
-        TRY(find_crash(guest, false));
-        enter(guest, GUEST_BOOT, &since);
-        return NULL;
-    }
-    enter(guest, GUEST_PRETEST, &since);
-    TRY(test(guest, GUEST_PRETEST_FAILED, &passed));
-    if (!passed) {
-        enter(guest, GUEST_PRETEST, &since);
-        return NULL;
-    }
+    bool passed;
     enter(guest, GUEST_WORKLOAD, &since);
     TRY(work(guest));
-    if (is_over(guest) || guest->dead_ns != 0) {
+    if (guest_is_over(guest) || guest->dead_ns != 0) {
         report->end = GUEST_CRASHED;
         enter(guest, GUEST_WORKLOAD, &since);
         return find_crash(guest, false);
@@ -501,6 +209,21 @@ static struct error *drive(struct guest *guest)
     TRY(shut_down(guest));
     enter(guest, GUEST_SHUTDOWN, &since);
     return NULL;
+}
+
+static struct error *drive(struct guest *guest)
+{
+    bool passed = true;
+    guest->start_ns = clock_ns();
+    uint64_t since = guest->start_ns;
+    guest->report->end = GUEST_UNFINISHED;
+    guest_tell(guest);
+    if (guest->options->place_count != 0)
+        TRY(guest_set_breakpoints(guest, true));
+    TRY(guest_machine_go(&guest->machine, guest_answer_by()));
+    if (!guest->report->snapshot)
+        TRY(begin(guest, &since, &passed));
+    return passed ? go_on(guest, since) : NULL;
 }
 
 static struct error *finish(struct guest *guest)
@@ -521,28 +244,112 @@ static struct error *finish(struct guest *guest)
     return NULL;
 }
 
+// ---- Snapshots ----
+
+// Boots, tests and saves the system. *ret_passed is false if it is not valid; then the report is
+// complete.
+static struct error *make_snapshot(struct guest *guest, struct guest_machine_options options,
+                                   struct guest_snapshot *snapshot, bool *ret_passed)
+{
+    uint64_t since = clock_ns();
+    options.save = true;
+    options.debug = false;
+    if (guest->options->patch_count != 0)
+        TRY(guest->options->snapshot_kernel(guest->options->data, &options.kernel));
+    guest->report->end = GUEST_UNFINISHED;
+    guest_snapshot_clear(snapshot);
+    TRY(guest_machine_open(guest->system, &options, since + GUEST_START_WAIT_NS, &guest->machine));
+    TRY(guest_machine_go(&guest->machine, guest_answer_by()));
+    TRY(begin(guest, &since, ret_passed));
+    if (!*ret_passed)
+        return NULL;
+    TRY(guest_snapshot_save(&guest->machine.qmp, snapshot->folder,
+                            clock_ns() + GUEST_SNAPSHOT_WAIT_NS));
+    guest_machine_close(&guest->machine);
+    console_deinit(&guest->console);
+    guest->console = (struct console){.ready = guest->system->ready};
+    memset(guest->report->phase_ns, 0, sizeof guest->report->phase_ns);
+    guest->report->phase = GUEST_BOOT;
+    return guest_snapshot_finish(snapshot);
+}
+
+// Entries lead to their twins already. What the file of the kernel has may not be what memory has:
+// systems change their own code.
+static struct error *enable_fault(struct guest *guest)
+{
+    struct guest_gdb *gdb = &guest->machine.gdb;
+    for (size_t i = 0; i < guest->options->patch_count; i++) {
+        const struct guest_patch *patch = &guest->options->patches[i];
+        unsigned char bytes[sizeof patch->before];
+        TRY(guest_gdb_read(gdb, patch->physical, bytes, patch->size, guest_answer_by()));
+        if (memcmp(bytes, patch->after, patch->size) == 0)
+            continue;
+        if (memcmp(bytes, patch->before, patch->size) != 0)
+            return error_new("the system has changed its code at %#llx while it booted: the fault "
+                             "can be enabled before that only, without a snapshot",
+                             (unsigned long long)patch->physical);
+        TRY(guest_gdb_write(gdb, patch->physical, patch->after, patch->size, guest_answer_by()));
+    }
+    return NULL;
+}
+
+static struct error *run_from_snapshot(struct guest *guest, struct guest_machine_options options)
+{
+    _cleanup_(guest_snapshot_close) struct guest_snapshot snapshot;
+    bool passed = true, faulty = guest->options->patch_count != 0;
+    char kind[24];
+    snprintf(kind, sizeof kind, "%s%s", guest->report->accelerator, faulty ? "-faults" : "");
+    TRY(guest_snapshot_open(guest->options->snapshot, kind, guest->system, guest->signals,
+                            &snapshot));
+    options.snapshot = snapshot.folder;
+    if (!snapshot.made)
+        TRY(make_snapshot(guest, options, &snapshot, &passed));
+    if (!passed)
+        return NULL;
+    guest->report->snapshot = true;
+    TRY(guest_machine_open(guest->system, &options, clock_ns() + GUEST_START_WAIT_NS,
+                           &guest->machine));
+    TRY(enable_fault(guest));
+    return drive(guest);
+}
+
+// ---- A run ----
+
+// With hardware support, the processor's own registers have to do as breakpoints.
+static struct error *choose_accelerator(const struct guest *guest,
+                                        enum guest_accelerator *ret_accelerator)
+{
+    const struct guest_run_options *options = guest->options;
+    *ret_accelerator = options->trace != NULL ? GUEST_TCG // only TCG knows what it executes
+                                              : options->accelerator;
+    TRY(guest_choose_accelerator(ret_accelerator));
+    if (*ret_accelerator != GUEST_KVM || options->place_count <= BREAKPOINTS)
+        return NULL;
+    if (options->accelerator == GUEST_KVM)
+        return error_new("the fault has %zu copies, and the processor can watch %d places: use "
+                         "emulation (tcg)",
+                         options->place_count, BREAKPOINTS);
+    *ret_accelerator = GUEST_TCG;
+    return NULL;
+}
+
 static struct error *run(struct guest *guest)
 {
-    enum guest_accelerator accelerator = guest->options->accelerator;
+    enum guest_accelerator accelerator;
     if (guest->options->machine_checks != NULL)
         TRY(guest_check_errors(guest->system, guest->options->machine_checks));
-    if (guest->options->trace != NULL) // only TCG knows what it executes
-        accelerator = GUEST_TCG;
-    TRY(guest_choose_accelerator(&accelerator));
-    if (accelerator == GUEST_KVM && guest->options->place_count > BREAKPOINTS) {
-        if (guest->options->accelerator == GUEST_KVM)
-            return error_new("the fault has %zu copies, and the processor can watch %d places: use "
-                             "emulation (tcg)",
-                             guest->options->place_count, BREAKPOINTS);
-        accelerator = GUEST_TCG;
-    }
+    TRY(choose_accelerator(guest, &accelerator));
     strcpy(guest->report->accelerator, accelerator == GUEST_KVM ? "kvm" : "tcg");
     const struct guest_machine_options options = {
         .accelerator = accelerator,
         .kernel = guest->options->kernel,
-        .debug = guest->options->place_count != 0,
+        .debug = guest->options->place_count != 0 || guest->options->clear_bits != 0,
         .trace = guest->options->trace,
     };
+    if (guest->options->snapshot != NULL) {
+        TRY(run_from_snapshot(guest, options));
+        return finish(guest);
+    }
     TRY(guest_machine_open(guest->system, &options, clock_ns() + GUEST_START_WAIT_NS,
                            &guest->machine));
     TRY(drive(guest));
@@ -570,7 +377,7 @@ struct error *guest_run(const struct guest_system *system, const struct guest_ru
     guest.signals = signalfd(-1, &ends, SFD_CLOEXEC);
     struct error *error =
         guest.signals >= 0 ? run(&guest) : error_from_errno(errno, "cannot wait for signals");
-    end_script(&guest);
+    guest_script_end(&guest);
     guest_machine_close(&guest.machine);
     console_deinit(&guest.console);
     if (guest.signals >= 0)

@@ -8,17 +8,19 @@
 #include <errno.h>
 #include <string.h>
 
-struct error *guest_trace_read(const char *path, void (*take)(void *data, uint64_t address),
-                               void *data)
+struct error *guest_trace_read(const char *path, guest_trace_take *take, void *data)
 {
     _cleanup_fclose_ FILE *file = fopen(path, "re");
     _cleanup_free_ char *line = NULL;
     size_t room = 0;
+    uint64_t next = 0;
     bool lines = false;
     if (file == NULL)
         return error_from_errno(errno, "cannot read %s", path);
-    while (getline(&line, &room, file) > 0) {
+    for (ssize_t size; (size = getline(&line, &room, file)) > 0;) {
+        uint64_t at = next;
         char *end;
+        next += (uint64_t)size;
         if (strncmp(line, "0x", 2) != 0)
             continue;
         errno = 0;
@@ -26,7 +28,7 @@ struct error *guest_trace_read(const char *path, void (*take)(void *data, uint64
         if (end == line + 2 || *end != ':' || errno != 0)
             continue;
         lines = true;
-        take(data, address);
+        take(data, address, at);
     }
     if (ferror(file))
         return error_from_errno(errno, "cannot read %s", path);

@@ -8,9 +8,9 @@
 
 #include <stdint.h>
 
-// Calls `take` for the address of every instruction in the log, in the log's order. The file may
-// hold anything.
-_must_check_ struct error *guest_trace_read(const char *path,
-                                            void (*take)(void *data, uint64_t address), void *data);
+// Calls `take` for every instruction in the log, in the log's order, with its address and where in
+// the file it is. The file may hold anything.
+typedef void guest_trace_take(void *data, uint64_t address, uint64_t at);
+_must_check_ struct error *guest_trace_read(const char *path, guest_trace_take *take, void *data);
 
 #endif

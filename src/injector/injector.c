@@ -21,6 +21,17 @@ const struct injector_stored *injector_stored(const char *name)
     return injector != NULL ? injector->stored : NULL;
 }
 
+struct error *injector_opened(struct error *error, void *self, void (*close)(void *),
+                              void **ret_self)
+{
+    if (error != NULL) {
+        close(self);
+        return error;
+    }
+    *ret_self = self;
+    return NULL;
+}
+
 static struct error *unknown_injector(const char *name, size_t size)
 {
     struct suggestion meant = suggestion_start(name, size);

@@ -37,9 +37,11 @@ struct injector_setup {
     const char *sandbox; // what `ordeal run --sandbox` takes; NULL: there is none
     bool has_setup;      // a setup command runs first; it may build the program
     uint64_t seed;
-    uint32_t references;      // number of fault-free runs
-    bool sweeps;              // only the first candidate of each series is wanted
-    uint64_t sample;          // how many candidates are chosen; 0: it is no sample
+    uint32_t references; // number of fault-free runs
+    bool compares_code;  // runs with and without a fault are compared instruction by instruction:
+                         // but for the fault, both must execute the same code
+    bool sweeps;         // only the first candidate of each series is wanted
+    uint64_t sample;     // how many candidates are chosen; 0: it is no sample
     const char *weights_file; // of fault types, or NULL
 };
 
@@ -66,6 +68,7 @@ struct shot {
     const char *switches; // for injector_switches.open()
     uint64_t first_switch;
     char *const *use_environment; // to start the command with; NULL: `environment`
+    bool fixed_addresses;         // the workload's addresses are not random
     char *const *use_command;     // to start instead of `command`, which it starts; NULL: that one
     const char *const *visible;   // files for sandbox_run(), or NULL
     // Files that get another content in the sandbox, just before `build` or, without it, before
@@ -291,6 +294,9 @@ struct injector {
 // All injectors, in the order of listings; ends with NULL. Defined in injectors/registry.c.
 extern const struct injector *const injectors[];
 const struct injector *injector_find(const char *name); // or NULL
+// The end of open(): gives the caller an instance that was filled, or closes it after an error.
+_must_check_ struct error *injector_opened(struct error *error, void *self, void (*close)(void *),
+                                           void **ret_self);
 // What the injector of that name says of stored texts; NULL if it says nothing, if there is no such
 // injector, or if `name` is NULL.
 const struct injector_stored *injector_stored(const char *name);

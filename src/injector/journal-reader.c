@@ -146,14 +146,6 @@ bool journal_reader_is_runtime(const char *module)
     return strcmp(file_base_name(module), WIRE_RUNTIME_NAME) == 0;
 }
 
-int journal_reader_name_size(const char *symbol)
-{
-    static const char twin[] = ".ordeal";
-    size_t size = strlen(symbol), end = sizeof twin - 1;
-    bool is_twin = size > end && strcmp(symbol + size - end, twin) == 0;
-    return (int)(is_twin ? size - end : size);
-}
-
 #define CODE_SIZE 32
 
 // "1f00ba47+0x1c". Like the frame's offset, this is where the call returns to.
@@ -182,8 +174,7 @@ struct error *journal_reader_put_frame(struct journal_reader *reader, const char
         journal_reader_find(reader, module, offset - (returns ? 1 : 0));
     frame.module = frame_part(file_base_name(module));
     if (place.symbol != NULL)
-        frame.function =
-            (struct frame_part){place.symbol, (size_t)journal_reader_name_size(place.symbol)};
+        frame.function = frame_part_symbol(place.symbol);
     if (place.file != NULL && !brief) {
         frame.file = frame_part(place.file);
         frame.line = place.line;
@@ -338,19 +329,39 @@ static struct error *describe_site(struct journal_reader *reader, const struct w
     return copy_text(place.symbol, MOST_TEXT, &injection->symbol);
 }
 
-// Notes whether the process ended as it should not, as its parent learnt, and whether that is the
-// command.
-static void describe_process(const struct wire_view *view, struct injection *injection)
+static const struct wire_process *find_process(const struct wire_view *view, uint32_t number)
 {
     const uint64_t *numbers = view->region->process_numbers;
-    for (uint32_t i = 0; i < WIRE_PROCESSES; i++) {
-        const struct wire_process *process = &view->programs->processes[i];
-        if ((uint32_t)numbers[i] != injection->process || numbers[i] >> 32 == 0)
-            continue;
-        injection->failed = (process->end & WIRE_ENDED) != 0 && process->end != WIRE_ENDED;
-        injection->child = process->ancestry >> 8 == WIRE_ANCESTRY_COMMAND;
-        return;
+    for (uint32_t i = 0; i < WIRE_PROCESSES; i++)
+        if ((uint32_t)numbers[i] == number && numbers[i] >> 32 != 0)
+            return &view->programs->processes[i];
+    return NULL;
+}
+
+#define GENERATIONS 16
+
+static bool has_failed(const struct wire_process *process)
+{
+    return (process->end & WIRE_ENDED) != 0 && process->end != WIRE_ENDED;
+}
+
+// Notes whether the process ended as it should not, as its parent learnt, and who made nothing of
+// that. A shell that was given a command passes its failure on, if it is not the workload itself.
+static struct error *describe_process(const struct wire_view *view, struct injection *injection)
+{
+    const struct wire_process *process = find_process(view, injection->process), *parent;
+    if (process == NULL)
+        return NULL;
+    injection->failed = has_failed(process);
+    injection->child = process->ancestry >> 8 == WIRE_ANCESTRY_COMMAND;
+    for (int i = 0; i < GENERATIONS; i++) {
+        parent = process->parent != 0 ? find_process(view, process->parent) : NULL;
+        bool above = parent != NULL && parent->parent != 0;
+        if (!above || (process->parent_helps == 0 && !has_failed(parent)))
+            break;
+        process = parent;
     }
+    return copy_text(process->parent_program, sizeof process->parent_program, &injection->parent);
 }
 
 // What explains a finding later: only the first injection by a rule does.
@@ -380,7 +391,7 @@ static struct error *add_injection(struct journal_reader *reader, const struct w
     injection->occurrence = record->occurrence;
     injection->rule = record->rule;
     injection->process = record->process_number;
-    describe_process(view, injection);
+    TRY(describe_process(view, injection));
     injection->thread = record->thread_number;
     injection->seconds = clock_seconds(record->time_ns);
     TRY(copy_call(reader, view, record, observation, injection));

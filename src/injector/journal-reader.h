@@ -57,9 +57,6 @@ _must_check_ struct error *journal_reader_put_frame(struct journal_reader *reade
                                                     const char *module, uint64_t offset,
                                                     bool returns, bool brief, struct buffer *text);
 
-// How many bytes of a symbol to show. The symbol of a twin is shown as the function's own name.
-int journal_reader_name_size(const char *symbol);
-
 // Copies the path of a module in the table to `storage`. NULL if it is not known.
 const char *journal_reader_module(const struct wire_view *view, uint32_t index,
                                   char storage[WIRE_MODULE_PATH + 1]);

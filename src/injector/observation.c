@@ -6,10 +6,10 @@
 
 static void injection_deinit(struct injection *injection)
 {
-    char *const texts[] = {injection->fault,      injection->function, injection->module,
-                           injection->file,       injection->symbol,   injection->program,
-                           injection->stack,      injection->library,  injection->stream,
-                           injection->read_stream};
+    char *const texts[] = {injection->fault,       injection->function, injection->module,
+                           injection->file,        injection->symbol,   injection->program,
+                           injection->stack,       injection->library,  injection->stream,
+                           injection->read_stream, injection->parent};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     code_places_deinit(&injection->frames);

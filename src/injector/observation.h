@@ -31,6 +31,7 @@ struct injection { // one activation
     bool failed;       // the process ended with another exit status than 0, or by a signal, as its
                        // parent learnt; known where the run is observed
     bool child;        // the command started the process
+    char *parent;      // the program that started the process; no shell between them; or NULL
     double seconds;
     // Of the first injection by each rule:
     struct code_places frames; // return addresses, the call's own first

@@ -129,7 +129,7 @@ static const struct realism rows[] = {
     {"msync", "-1", "EIO", "EINVAL"},
     {"munmap", "-1", "", "EINVAL ENOMEM"},
     {"nanosleep", "-1", "handler:EINTR", "EINVAL"},
-    {"newlocale", "NULL", "ENOMEM", "ENOENT"},
+    {"newlocale", "NULL", "if:ENOMEM", "ENOENT"},
     {"open", "-1", "if:EACCES EMFILE", "ENOENT ENOSPC EIO EROFS ELOOP"},
     {"open_memstream", "NULL", "ENOMEM", ""},
     {"openat", "-1", "if:EACCES EMFILE", "ENOENT ENOSPC EIO EROFS ELOOP"},
@@ -166,17 +166,17 @@ static const struct realism rows[] = {
     {"puts", "EOF", "stream:ENOSPC", "EIO EPIPE"},
     {"pwrite", "-1", "file:ENOSPC file:EIO file:short file:lasting:ENOSPC", "EINTR EFBIG EBADF"},
     {"pwritev", "-1", "file:ENOSPC file:EIO", "EINTR EFBIG EBADF"},
-    {"read", "-1", "file:EIO pipe:short socket:short socket:ECONNRESET handler:if:EINTR file:lasting:EIO", "EAGAIN EISDIR EBADF"},
+    {"read", "-1", "file:EIO pipe:short socket:short connection:ECONNRESET handler:if:EINTR file:lasting:EIO", "EAGAIN EISDIR EBADF"},
     {"readdir", "NULL", "EIO", "EBADF"},
     {"readlink", "-1", "EACCES", "ENOENT EINVAL EIO"},
     {"readlinkat", "-1", "EACCES", "ENOENT EINVAL EIO"},
-    {"readv", "-1", "file:EIO pipe:short socket:short socket:ECONNRESET handler:if:EINTR", "EAGAIN EBADF"},
+    {"readv", "-1", "file:EIO pipe:short socket:short connection:ECONNRESET handler:if:EINTR", "EAGAIN EBADF"},
     {"realloc", "NULL", "ENOMEM", ""},
     {"reallocarray", "NULL", "ENOMEM", ""},
     {"realpath", "NULL", "EACCES", "ENOENT ENOMEM ELOOP"},
     {"recv", "-1", "ECONNRESET handler:if:EINTR", "short EAGAIN ETIMEDOUT ENOTCONN"},
-    {"recvfrom", "-1", "ECONNRESET handler:if:EINTR", "EAGAIN ETIMEDOUT"},
-    {"recvmsg", "-1", "ECONNRESET handler:if:EINTR", "EAGAIN ETIMEDOUT"},
+    {"recvfrom", "-1", "connection:ECONNRESET handler:if:EINTR", "EAGAIN ETIMEDOUT"},
+    {"recvmsg", "-1", "connection:ECONNRESET handler:if:EINTR", "EAGAIN ETIMEDOUT"},
     {"regcomp", "12", "-", ""},
     {"remove", "-1", "EACCES", "EBUSY ENOENT EROFS"},
     {"rename", "-1", "EACCES ENOSPC", "EXDEV ENOENT EROFS"},
@@ -191,8 +191,8 @@ static const struct realism rows[] = {
     {"semget", "-1", "if:ENOSPC", "EACCES"},
     {"send", "-1", "ECONNRESET handler:if:EINTR lasting:ECONNRESET", "EPIPE EAGAIN ENOBUFS"},
     {"sendfile", "-1", "EIO", "EAGAIN EINVAL ENOSYS"},
-    {"sendmsg", "-1", "ECONNRESET handler:if:EINTR", "EPIPE EAGAIN ENOBUFS"},
-    {"sendto", "-1", "ECONNRESET handler:if:EINTR", "EPIPE EAGAIN ENOBUFS"},
+    {"sendmsg", "-1", "connection:ECONNRESET handler:if:EINTR", "EPIPE EAGAIN ENOBUFS"},
+    {"sendto", "-1", "connection:ECONNRESET handler:if:EINTR", "EPIPE EAGAIN ENOBUFS"},
     {"setegid", "-1", "EPERM", ""},
     {"setenv", "-1", "ENOMEM", ""},
     {"seteuid", "-1", "EPERM", "EAGAIN"},
@@ -247,8 +247,8 @@ static const struct realism rows[] = {
     {"waitid", "-1", "handler:if:EINTR", "ECHILD"},
     {"waitpid", "-1", "handler:if:EINTR", "ECHILD"},
     {"wcsdup", "NULL", "ENOMEM", ""},
-    {"write", "-1", "file:ENOSPC file:short socket:ECONNRESET handler:if:EINTR file:lasting:ENOSPC", "EIO EPIPE EAGAIN EBADF"},
-    {"writev", "-1", "file:ENOSPC file:short socket:ECONNRESET handler:if:EINTR file:lasting:ENOSPC", "EIO EPIPE EAGAIN EBADF"},
+    {"write", "-1", "file:ENOSPC file:short connection:ECONNRESET handler:if:EINTR file:lasting:ENOSPC", "EIO EPIPE EAGAIN EBADF"},
+    {"writev", "-1", "file:ENOSPC file:short connection:ECONNRESET handler:if:EINTR file:lasting:ENOSPC", "EIO EPIPE EAGAIN EBADF"},
 };
 // clang-format on
 
@@ -287,6 +287,7 @@ static const struct {
     {"lstat", NOT_HERE},
     {"mremap", "arg(3) > arg(2)"}, // it grows
     {"msgget", CREATES("2")},
+    {"newlocale", "arg(2) != \"C\" and arg(2) != \"POSIX\""}, // these are built in
     {"open", NOT_NULL("1")},
     {"openat", NOT_NULL("2")},
     {"poll", "arg(3) != 0"},
@@ -380,12 +381,14 @@ bool realism_forces(const char *function)
 }
 
 static const char *const needs[REALISM_NEEDS] = {
-    "", "file:", "socket:", "pipe:", "handler:", "stream:", "below:"};
+    "", "file:", "socket:", "connection:", "pipe:", "handler:", "stream:", "below:"};
 
 const char *realism_test(enum realism_need need)
 {
-    static const char *const tests[REALISM_NEEDS] = {
-        [REALISM_FILE] = "file", [REALISM_SOCKET] = "socket", [REALISM_PIPE] = "pipe"};
+    static const char *const tests[REALISM_NEEDS] = {[REALISM_FILE] = "file",
+                                                     [REALISM_SOCKET] = "socket",
+                                                     [REALISM_CONNECTION] = "connection",
+                                                     [REALISM_PIPE] = "pipe"};
     return tests[need];
 }
 

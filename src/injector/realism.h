@@ -10,12 +10,13 @@
 // What an error needs to be possible.
 enum realism_need {
     REALISM_NOTHING,
-    REALISM_FILE,    // the descriptor is a file
-    REALISM_SOCKET,  // it is a socket
-    REALISM_PIPE,    // it is a pipe
-    REALISM_HANDLER, // the program has signal handlers; they may not restart calls
-    REALISM_STREAM,  // the buffer of its stream is full, and cannot be written
-    REALISM_BELOW,   // it writes the buffer of its stream, and that fails
+    REALISM_FILE,       // the descriptor is a file
+    REALISM_SOCKET,     // it is a socket
+    REALISM_CONNECTION, // it is a socket of connections: nobody resets datagrams
+    REALISM_PIPE,       // it is a pipe
+    REALISM_HANDLER,    // the program has signal handlers; they may not restart calls
+    REALISM_STREAM,     // the buffer of its stream is full, and cannot be written
+    REALISM_BELOW,      // it writes the buffer of its stream, and that fails
 };
 #define REALISM_NEEDS (REALISM_BELOW + 1)
 

@@ -19,6 +19,7 @@ struct row {
 void interface_comparison_deinit(struct interface_comparison *comparison)
 {
     ARRAY_DEINIT(&comparison->differences);
+    ARRAY_DEINIT(&comparison->ranges);
     items_close(comparison->good);
     items_close(comparison->bad);
     free(comparison->function);
@@ -180,29 +181,53 @@ static struct error *list_differences(const struct pairing *pairing,
         if (!pairing->common_good[i])
             TRY(add_alone(comparison, &pairing->good->items.items[i], false));
     const struct item *good = result_of(pairing->good), *bad = result_of(pairing->bad);
+    comparison->has_result = good != NULL && good->size == 8;
+    comparison->result = comparison->has_result ? good->value : 0;
     if (good != NULL && bad != NULL && good->identity != bad->identity)
         TRY(add(comparison, CHANGE_WRONG_RESULT, good, bad));
     return NULL;
 }
 
-struct range {
-    uint64_t area; // identity
-    int64_t start;
-    uint32_t size;
-};
-
 static int compare_ranges(const void *a, const void *b)
 {
-    const struct range *x = a, *y = b;
+    const struct interface_range *x = a, *y = b;
     if (x->area != y->area)
         return x->area < y->area ? -1 : 1;
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
+static int64_t end_of(const struct interface_range *range)
+{
+    int64_t end;
+    return __builtin_add_overflow(range->start, (int64_t)range->size, &end) ? INT64_MAX : end;
+}
+
+// Of sorted ranges: adjacent and overlapping ones become one.
+static struct error *merge_ranges(struct interface_comparison *comparison,
+                                  const struct interface_range *ranges, size_t count)
+{
+    struct interface_range *last = NULL;
+    for (size_t i = 0; i < count; i++) {
+        int64_t end = end_of(&ranges[i]);
+        if (last == NULL || last->area != ranges[i].area || ranges[i].start > end_of(last)) {
+            last = ARRAY_ADD(&comparison->ranges);
+            if (last == NULL)
+                return error_no_memory();
+            *last = (struct interface_range){.area = ranges[i].area, .start = ranges[i].start};
+        }
+        if (end > end_of(last)) {
+            comparison->corrupted_bytes += (uint64_t)(end - end_of(last));
+            last->size = (uint64_t)(end - last->start);
+        }
+    }
+    return NULL;
+}
+
 static struct error *count_bytes(struct interface_comparison *comparison)
 {
     size_t count = 0;
-    _cleanup_free_ struct range *ranges = calloc(comparison->differences.count + 1, sizeof *ranges);
+    _cleanup_free_ struct interface_range *ranges =
+        calloc(comparison->differences.count + 1, sizeof *ranges);
     if (ranges == NULL)
         return error_no_memory();
     for (size_t i = 0; i < comparison->differences.count; i++) {
@@ -213,27 +238,12 @@ static struct error *count_bytes(struct interface_comparison *comparison)
         if (item->kind != ITEM_STORE || difference->change > CHANGE_SPURIOUS_STORE)
             continue;
         struct meaning area = {.kind = item->target.kind, .area = item->target.area};
-        ranges[count++] = (struct range){.area = world_meaning_hash(world, area),
-                                         .start = item->target.offset,
-                                         .size = item->size};
+        ranges[count++] = (struct interface_range){.area = world_meaning_hash(world, area),
+                                                   .start = item->target.offset,
+                                                   .size = item->size};
     }
     qsort(ranges, count, sizeof *ranges, compare_ranges);
-    for (size_t i = 0, last = 0; i < count; i++) {
-        int64_t start = ranges[i].start, end;
-        if (__builtin_add_overflow(start, (int64_t)ranges[i].size, &end))
-            end = INT64_MAX;
-        if (i > 0 && ranges[last].area == ranges[i].area) {
-            int64_t before;
-            if (__builtin_add_overflow(ranges[last].start, (int64_t)ranges[last].size, &before))
-                before = INT64_MAX;
-            start = start < before ? before : start;
-            if (end <= start)
-                continue;
-        }
-        comparison->corrupted_bytes += (uint64_t)(end - start);
-        last = i;
-    }
-    return NULL;
+    return merge_ranges(comparison, ranges, count);
 }
 
 static struct error *compare_rows(const struct row *good, const struct row *bad,
@@ -272,6 +282,26 @@ static const char *name_call(const struct world *world, uint64_t call, const str
     return function == MAP_NONE ? "?" : world->functions.items[function].name;
 }
 
+// The call in the run without fault, whether it is open or has just ended.
+static void keep_frame(struct interface_comparison *comparison)
+{
+    const struct world *world = items_world(comparison->good);
+    if (world->left.call == comparison->call && !world->left.callback) {
+        comparison->frame = world->left;
+        memcpy(comparison->stack, world->left_stack, sizeof comparison->stack);
+        return;
+    }
+    for (size_t t = 0; t < WORLD_THREADS; t++)
+        for (size_t i = 0; i < world->threads[t].frames.count; i++) {
+            const struct frame *frame = &world->threads[t].frames.items[i];
+            if (frame->callback || frame->call != comparison->call)
+                continue;
+            comparison->frame = *frame;
+            comparison->stack[0] = world->threads[t].frames.items[0].sp;
+            comparison->stack[1] = world->threads[t].stack_end;
+        }
+}
+
 static struct error *compare_call(struct interface_comparison *comparison, struct item items[2],
                                   const bool more[2])
 {
@@ -287,6 +317,7 @@ static struct error *compare_call(struct interface_comparison *comparison, struc
     struct error *error = comparison->function == NULL ? error_no_memory() : NULL;
     if (error == NULL)
         error = collect(comparison->good, &items[0], more[0], call, &good);
+    keep_frame(comparison);
     if (error == NULL)
         error = collect(comparison->bad, &items[1], more[1], call, &bad);
     if (error == NULL)
@@ -321,6 +352,8 @@ struct error *interface_compare(const struct trace_source *good, uint32_t good_p
     struct interface_comparison comparison = {.outcome = INTERFACE_SAME, .exact = true};
     struct error *error = items_open(good, good_program, &comparison.good);
     if (error == NULL)
+        items_keep_pointers(comparison.good);
+    if (error == NULL)
         error = items_open(bad, bad_program, &comparison.bad);
     if (error == NULL)
         error = compare(&comparison);
@@ -354,14 +387,14 @@ enum value_class interface_value_class(const struct interface_comparison *compar
         const struct world *world = items_world(bad ? comparison->bad : comparison->good);
         const struct world *others = items_world(bad ? comparison->good : comparison->bad);
         return world_meaning_hash(world, here) == world_meaning_hash(others, there)
-                   ? VALUE_POINTER_SAME
-                   : VALUE_POINTER_OTHER;
+                   ? CLASS_POINTER_SAME
+                   : CLASS_POINTER_OTHER;
     }
     if (number == 0)
-        return other->pointee.kind != MEANING_NONE ? VALUE_NULL : VALUE_ZERO;
+        return other->pointee.kind != MEANING_NONE ? CLASS_NULL : CLASS_ZERO;
     if (number == -1)
-        return VALUE_MINUS_ONE;
+        return CLASS_MINUS_ONE;
     if (number > -4096 && number < 4096)
-        return VALUE_SMALL;
-    return is_text(item->value, item->size) ? VALUE_TEXT : VALUE_OTHER;
+        return CLASS_SMALL;
+    return is_text(item->value, item->size) ? CLASS_TEXT : CLASS_OTHER;
 }

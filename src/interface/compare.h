@@ -19,6 +19,13 @@ struct interface_difference {
     struct item good, bad; // of the run without and with the fault; zeroed if there is none
 };
 
+// Memory, the same in every run.
+struct interface_range {
+    uint64_t area; // identity
+    int64_t start;
+    uint64_t size;
+};
+
 enum interface_outcome {
     INTERFACE_SAME,
     INTERFACE_DIFFERS,  // in the call `call`
@@ -31,10 +38,15 @@ struct interface_comparison {
     ARRAY(struct interface_difference) differences; // in the order of the call
     uint64_t bytes[CHANGE_COUNT];                   // of the stores
     uint64_t corrupted_bytes;                       // of memory: each counted once
-    bool exact;                                     // the differences are as few as they can be
-    bool cut;                                       // the call made more stores than are compared
-    bool unfinished;                                // with the fault, the call did not end
-    bool left;                                      // or it was left by longjmp() or an exception
+    ARRAY(struct interface_range) ranges;           // these bytes
+    struct frame frame;                             // of the call, in the run without fault
+    uint64_t stack[2];                              // as world_stack() in that call
+    bool has_result;                                // the function returned this, likewise
+    uint64_t result;
+    bool exact;      // the differences are as few as they can be
+    bool cut;        // the call made more stores than are compared
+    bool unfinished; // with the fault, the call did not end
+    bool left;       // or it was left by longjmp() or an exception
     // What the differences are about; open until the comparison is released.
     struct items *good, *bad;
 };
@@ -46,15 +58,15 @@ void interface_comparison_deinit(struct interface_comparison *comparison);
 
 // Values as table 4.3 has them, and pointers by where they point to.
 enum value_class {
-    VALUE_ZERO,
-    VALUE_MINUS_ONE,
-    VALUE_NULL,
-    VALUE_SMALL,         // below 4096 either way
-    VALUE_POINTER_SAME,  // into the area that the right value points to
-    VALUE_POINTER_OTHER, // into another one
-    VALUE_TEXT,          // printable characters
-    VALUE_OTHER,
-    VALUE_CLASS_COUNT,
+    CLASS_ZERO,
+    CLASS_MINUS_ONE,
+    CLASS_NULL,
+    CLASS_SMALL,         // below 4096 either way
+    CLASS_POINTER_SAME,  // into the area that the right value points to
+    CLASS_POINTER_OTHER, // into another one
+    CLASS_TEXT,          // printable characters
+    CLASS_OTHER,
+    CLASS_COUNT,
 };
 // Of the result or the stored value of the run with or without the fault.
 enum value_class interface_value_class(const struct interface_comparison *comparison,

@@ -9,12 +9,24 @@ struct shape {
     unsigned numbers, texts;
 };
 static const struct shape shapes[INTERFACE_EVENT_COUNT] = {
-    [INTERFACE_MAP] = {7, 1},      [INTERFACE_UNMAP] = {2, 0},    [INTERFACE_STACK] = {2, 0},
-    [INTERFACE_ALLOCATE] = {4, 0}, [INTERFACE_FREE] = {1, 0},     [INTERFACE_THREAD] = {1, 0},
-    [INTERFACE_ENTER] = {3, 0},    [INTERFACE_RETURN] = {2, 0},   [INTERFACE_ABANDON] = {0, 0},
-    [INTERFACE_SUSPEND] = {1, 0},  [INTERFACE_RESUME] = {0, 0},   [INTERFACE_STORE] = {3, 1},
-    [INTERFACE_END] = {1, 0},      [INTERFACE_MODULE] = {4, 1},   [INTERFACE_OBJECT] = {3, 1},
-    [INTERFACE_PLACE] = {4, 2},    [INTERFACE_FUNCTION] = {4, 1},
+    [INTERFACE_MAP] = {7, 1},
+    [INTERFACE_UNMAP] = {2, 0},
+    [INTERFACE_STACK] = {2, 0},
+    [INTERFACE_ALLOCATE] = {4, 0},
+    [INTERFACE_FREE] = {1, 0},
+    [INTERFACE_THREAD] = {1, 0},
+    [INTERFACE_ENTER] = {3 + INTERFACE_ARGUMENTS, 0},
+    [INTERFACE_RETURN] = {2, 0},
+    [INTERFACE_ABANDON] = {0, 0},
+    [INTERFACE_SUSPEND] = {1, 0},
+    [INTERFACE_RESUME] = {0, 0},
+    [INTERFACE_STORE] = {3, 1},
+    [INTERFACE_END] = {1, 0},
+    [INTERFACE_POINTER] = {2, 0},
+    [INTERFACE_MODULE] = {4, 1},
+    [INTERFACE_OBJECT] = {3, 1},
+    [INTERFACE_PLACE] = {4, 2},
+    [INTERFACE_FUNCTION] = {4, 1},
 };
 
 struct event_reader event_reader_new(const struct interface_block *block)

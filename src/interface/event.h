@@ -7,7 +7,7 @@
 #include "base/cursor.h"
 #include "interface/format.h"
 
-#define EVENT_NUMBERS 7
+#define EVENT_NUMBERS (3 + INTERFACE_ARGUMENTS)
 
 struct event {
     enum interface_event kind;

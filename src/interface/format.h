@@ -17,6 +17,7 @@ enum {
     INTERFACE_STORE_LIMIT = 64,  // bytes of one store
     INTERFACE_FRAME_LIMIT = 32,  // frames of a call stack
     INTERFACE_TEXT_LIMIT = 1024, // bytes of a path or name
+    INTERFACE_ARGUMENTS = 6,     // in registers
 };
 
 struct interface_block {
@@ -55,13 +56,14 @@ enum interface_event {
     INTERFACE_ALLOCATE, // address, size, stack, address of the block that it replaces or 0
     INTERFACE_FREE,     // address
     INTERFACE_THREAD,   // number: the next events are this thread's
-    INTERFACE_ENTER,    // function, stack pointer, return address
+    INTERFACE_ENTER,    // function, stack pointer, return address, arguments
     INTERFACE_RETURN,   // rax, low half of xmm0
     INTERFACE_ABANDON,  // the function was left by longjmp() or an exception
     INTERFACE_SUSPEND,  // stack pointer: the library called the program
     INTERFACE_RESUME,   // and the program came back
     INTERFACE_STORE,    // code (distance), address (distance), size, bytes
     INTERFACE_END,      // exit status of the program
+    INTERFACE_POINTER,  // address, value: a pointer of the program that the library can see
 
     // In blocks of names
     INTERFACE_MODULE,   // start, size, role, size of its name, name: with its zeroed data

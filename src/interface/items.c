@@ -11,6 +11,9 @@ struct items {
     struct stream *stream;
     struct reach reach;
     struct world world;
+    bool keeps_pointers;
+    struct map pointer_at; // address: index in `pointers`
+    ARRAY(struct pointer) pointers;
 };
 
 struct error *items_open(const struct trace_source *source, uint32_t program,
@@ -36,7 +39,49 @@ void items_close(struct items *items)
     stream_close(items->stream);
     reach_deinit(&items->reach);
     world_deinit(&items->world);
+    map_deinit(&items->pointer_at);
+    ARRAY_DEINIT(&items->pointers);
     free(items);
+}
+
+void items_keep_pointers(struct items *items)
+{
+    items->keeps_pointers = true;
+}
+
+const struct pointer *items_pointers(const struct items *items, size_t *ret_count)
+{
+    *ret_count = items->pointers.count;
+    return items->pointers.items;
+}
+
+static struct error *note_pointer(struct items *items, uint64_t address, uint64_t value)
+{
+    uint32_t index = map_find(&items->pointer_at, address);
+    if (index != MAP_NONE) {
+        items->pointers.items[index].value = value;
+        return NULL;
+    }
+    if (world_meaning(&items->world, value).kind == MEANING_NONE)
+        return NULL;
+    struct pointer *pointer = ARRAY_ADD(&items->pointers);
+    if (pointer == NULL)
+        return error_no_memory();
+    *pointer = (struct pointer){address, value};
+    return map_put(&items->pointer_at, address, (uint32_t)(items->pointers.count - 1));
+}
+
+static struct error *note_pointers(struct items *items, const struct event *event)
+{
+    if (event->kind == INTERFACE_POINTER)
+        return note_pointer(items, event->numbers[0], event->numbers[1]);
+    uint64_t address = event->numbers[1], size = event->numbers[2];
+    for (uint64_t at = -address & 7; event->kind == INTERFACE_STORE && at + 8 <= size; at += 8) {
+        uint64_t value;
+        memcpy(&value, event->texts[0] + at, sizeof value);
+        TRY(note_pointer(items, address + at, value));
+    }
+    return NULL;
 }
 
 const struct world *items_world(const struct items *items)
@@ -166,6 +211,8 @@ static struct error *make(struct items *items, const struct event *event, struct
 {
     struct world *world = &items->world;
     *ret_made = false;
+    if (items->keeps_pointers)
+        TRY(note_pointers(items, event));
     if (event->kind == INTERFACE_STORE) {
         *ret_made = make_store(items, event, item);
         return NULL;

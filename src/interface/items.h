@@ -27,11 +27,21 @@ struct item {
     uint32_t size;          // of stores; of results: 0 if there is none
 };
 
+// A pointer that lies at an address, as far as the trace tells: the library's own and, where
+// arguments lead, the program's.
+struct pointer {
+    uint64_t address, value;
+};
+
 struct items;
 _must_check_ struct error *items_open(const struct trace_source *source, uint32_t program,
                                       struct items **ret_items);
 // *ret_more is false at the end.
 _must_check_ struct error *items_next(struct items *items, struct item *ret_item, bool *ret_more);
+// From now on it is remembered where pointers lie.
+void items_keep_pointers(struct items *items);
+// Those that lie there now; some may be no pointers any more.
+const struct pointer *items_pointers(const struct items *items, size_t *ret_count);
 const struct world *items_world(const struct items *items);
 const struct reach *items_reach(const struct items *items);
 void items_close(struct items *items);

@@ -150,9 +150,21 @@ static struct error *name_code(struct names *names, struct process *process, uin
                writer);
 }
 
+// What the C compiler puts into every library has no debugging information.
+static bool is_of_compiler(const char *function)
+{
+    static const char *const names[] = {"_init", "_fini", "frame_dummy", "__do_global_dtors_aux"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], function) == 0)
+            return true;
+    return false;
+}
+
 static struct dwarf_result_type result_of(struct module *module, uint64_t address,
                                           const char *function)
 {
+    if (function != NULL && is_of_compiler(function))
+        return (struct dwarf_result_type){.kind = DWARF_RESULT_NONE};
     return module->file == NULL || function == NULL
                ? (struct dwarf_result_type){.kind = DWARF_RESULT_UNKNOWN}
                : dwarf_result_type_of(module->file, function);

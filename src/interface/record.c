@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tool and the programs that it follows write to one named pipe. A thread packs what comes.
+// The tool and the programs that it follows write to one pipe. A thread packs what comes.
 #include "interface/record.h"
 
 #include "base/child.h"
@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define BLOCK_END UINT16_MAX // a block of ours, behind all others: the command has ended
 
@@ -133,17 +132,20 @@ static struct error *tool_environment(const struct interface_recording *recordin
     return words_set_variable(words, "LD_BIND_NOW=1", strlen("LD_BIND_NOW=1"));
 }
 
-static struct error *run(const struct interface_recording *recording, const char *path,
-                         struct receiver *receiver, int *ret_status)
+// The tool opens the pipe by a path that is gone with this process, however that ends.
+static struct error *run(const struct interface_recording *recording, struct receiver *receiver,
+                         int *ret_status)
 {
     _cleanup_(words_deinit) struct words command = {0}, environment = {0};
+    int ends[2];
+    char path[64];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return error_from_errno(errno, "cannot make a pipe");
+    _cleanup_close_ int from = ends[0], to = ends[1];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", getpid(), to);
     TRY(tool_command(recording, path, &command));
     TRY(tool_environment(recording, &environment));
-    // Open for writing as well: a command that writes nothing must not block us.
-    _cleanup_close_ int pipe = open(path, O_RDWR | O_CLOEXEC);
-    if (pipe < 0)
-        return error_from_errno(errno, "cannot open %s", path);
-    receiver->pipe = pipe;
+    receiver->pipe = from;
     TRY(names_new(&receiver->names));
     TRY(trace_writer_new(recording->output, recording->name, &receiver->writer));
     pthread_t thread;
@@ -152,7 +154,7 @@ static struct error *run(const struct interface_recording *recording, const char
     struct error *error = child_run(&child, ret_status);
     const struct interface_block end = {
         .magic = INTERFACE_BLOCK_MAGIC, .size = sizeof end, .kind = BLOCK_END};
-    while (write(pipe, &end, sizeof end) < 0 && errno == EINTR)
+    while (write(to, &end, sizeof end) < 0 && errno == EINTR)
         ;
     pthread_join(thread, NULL);
     if (error != NULL) {
@@ -164,19 +166,10 @@ static struct error *run(const struct interface_recording *recording, const char
 
 struct error *interface_record(const struct interface_recording *recording, int *ret_status)
 {
-    char directory[] = "/tmp/ordeal-propagate-XXXXXX";
-    char path[sizeof directory + 8];
-    if (mkdtemp(directory) == NULL)
-        return error_from_errno(errno, "cannot make a directory in /tmp");
-    snprintf(path, sizeof path, "%s/trace", directory);
     struct receiver receiver = {0};
-    struct error *error = mkfifo(path, 0600) < 0
-                              ? error_from_errno(errno, "cannot make a pipe in %s", directory)
-                              : run(recording, path, &receiver, ret_status);
+    struct error *error = run(recording, &receiver, ret_status);
     if (error == NULL && !names_saw_library(receiver.names))
         error = error_new("no process of the command loaded a library %s", recording->libraries[0]);
-    unlink(path);
-    rmdir(directory);
     names_free(receiver.names);
     trace_writer_free(receiver.writer);
     return error;

@@ -47,7 +47,9 @@ static struct error *open_source(const struct trace_source *source,
                                  struct trace_reader **ret_reader)
 {
     return source->path != NULL ? trace_reader_open(source->path, ret_reader)
-                                : trace_reader_of(source->blocks, source->size, ret_reader);
+           : source->content != NULL
+               ? trace_reader_of_file(source->content, source->size, ret_reader)
+               : trace_reader_of(source->blocks, source->size, ret_reader);
 }
 
 struct error *stream_open(const struct trace_source *source, uint32_t program,

@@ -7,10 +7,10 @@
 #include "interface/event.h"
 #include "interface/trace-file.h"
 
-// How to open a trace, again for each pass: a file, or blocks in memory.
+// How to open a trace, again for each pass: a file, its content, or blocks in memory.
 struct trace_source {
-    const char *path; // or NULL
-    const void *blocks;
+    const char *path;             // or NULL
+    const void *content, *blocks; // one of them, or NULL
     size_t size;
 };
 

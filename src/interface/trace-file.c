@@ -107,6 +107,10 @@ struct trace_reader {
 static struct error *fill_input(struct trace_reader *reader)
 {
     ssize_t got;
+    if (reader->file < 0) { // all was there
+        reader->ended = true;
+        return NULL;
+    }
     do {
         got = read(reader->file, reader->room, ZSTD_DStreamInSize());
     } while (got < 0 && errno == EINTR);
@@ -134,20 +138,43 @@ static struct error *check_first_line(struct trace_reader *reader)
     return NULL;
 }
 
-struct error *trace_reader_open(const char *path, struct trace_reader **ret_reader)
+static struct error *new_reader(const char *name, struct trace_reader **ret_reader)
 {
     struct trace_reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL)
         return error_no_memory();
     reader->file = -1;
     reader->frame_open = true;
-    reader->name = strdup(path);
+    reader->name = strdup(name);
     reader->stream = ZSTD_createDStream();
     reader->room = malloc(ZSTD_DStreamInSize());
+    if (reader->name == NULL || reader->stream == NULL || reader->room == NULL) {
+        trace_reader_close(reader);
+        return error_no_memory();
+    }
+    *ret_reader = reader;
+    return NULL;
+}
+
+struct error *trace_reader_of_file(const void *content, size_t size,
+                                   struct trace_reader **ret_reader)
+{
+    size_t line = sizeof FIRST_LINE - 1;
+    struct trace_reader *reader;
+    if (size < line || memcmp(content, FIRST_LINE, line) != 0)
+        return error_new("it is no trace of `ordeal propagate` of this version");
+    TRY(new_reader("the trace", &reader));
+    reader->input = (ZSTD_inBuffer){.src = (const char *)content + line, .size = size - line};
+    *ret_reader = reader;
+    return NULL;
+}
+
+struct error *trace_reader_open(const char *path, struct trace_reader **ret_reader)
+{
+    struct trace_reader *reader;
     struct error *error = NULL;
-    if (reader->name == NULL || reader->stream == NULL || reader->room == NULL)
-        error = error_no_memory();
-    else if ((reader->file = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+    TRY(new_reader(path, &reader));
+    if ((reader->file = open(path, O_RDONLY | O_CLOEXEC)) < 0)
         error = error_from_errno(errno, "cannot open %s", path);
     else
         error = check_first_line(reader);

@@ -24,6 +24,9 @@ _must_check_ struct error *trace_reader_open(const char *path, struct trace_read
 // Of unpacked blocks in memory, which stay the caller's.
 _must_check_ struct error *trace_reader_of(const void *blocks, size_t size,
                                            struct trace_reader **ret_reader);
+// Of the content of a file, which stays the caller's.
+_must_check_ struct error *trace_reader_of_file(const void *content, size_t size,
+                                                struct trace_reader **ret_reader);
 // The next block, or NULL at the end. It is valid until the next call.
 _must_check_ struct error *trace_reader_next(struct trace_reader *reader,
                                              const struct interface_block **ret_block);

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define STACK_MOST (8u << 20) // below and above the stack pointer, where no mapping tells more
 
@@ -151,6 +152,20 @@ static bool is_module(const struct world *world, const struct interval *interval
     return interval != NULL && world->areas.items[interval->area].kind >= AREA_MODULE;
 }
 
+static struct error *note_library(struct world *world, const struct event *event)
+{
+    const char *path;
+    if (event->numbers[4] != INTERFACE_ROLE_LIBRARY || event->numbers[6] == 0 ||
+        world->library_count == WORLD_LIBRARIES)
+        return NULL;
+    TRY(copy_text(world, event, 0, &path));
+    for (unsigned i = 0; i < world->library_count; i++)
+        if (strcmp(world->libraries[i], path) == 0)
+            return NULL;
+    world->libraries[world->library_count++] = path;
+    return NULL;
+}
+
 static struct error *map_memory(struct world *world, const struct event *event)
 {
     // Parts of modules are known by their names already.
@@ -227,6 +242,7 @@ static struct error *add_function(struct world *world, const struct event *event
             return error_no_memory();
         TRY(map_put(&world->function_of, event->numbers[0], index));
     }
+    function.calls = world->functions.items[index].calls;
     world->functions.items[index] = function;
     return NULL;
 }
@@ -254,7 +270,10 @@ static struct error *enter(struct world *world, const struct event *event, bool 
         return NULL;
     frame->call = ++world->calls;
     frame->return_address = event->numbers[2];
+    memcpy(frame->arguments, &event->numbers[3], sizeof frame->arguments);
     frame->function = map_find(&world->function_of, event->numbers[0]);
+    if (frame->function != MAP_NONE)
+        frame->ordinal = ++world->functions.items[frame->function].calls;
     frame->by_loader = map_find(&world->place_of, event->numbers[2]) == MAP_NONE;
     if (thread->frames.count == 1)
         find_stack_end(world, frame->sp);
@@ -264,14 +283,18 @@ static struct error *enter(struct world *world, const struct event *event, bool 
 void world_leave(struct world *world)
 {
     struct world_thread *thread = &world->threads[world->thread];
-    if (thread->frames.count > 0)
-        thread->frames.count--;
+    if (thread->frames.count == 0)
+        return;
+    world->left = *world_frame(world);
+    world_stack(world, world->left_stack);
+    thread->frames.count--;
 }
 
 struct error *world_update(struct world *world, const struct event *event)
 {
     switch (event->kind) {
     case INTERFACE_MAP:
+        TRY(note_library(world, event));
         return map_memory(world, event);
     case INTERFACE_UNMAP: {
         uint64_t end;
@@ -309,25 +332,58 @@ struct error *world_update(struct world *world, const struct event *event)
     case INTERFACE_ABANDON:
     case INTERFACE_RESUME:
     case INTERFACE_STORE:
+    case INTERFACE_POINTER:
     case INTERFACE_EVENT_COUNT:
         break;
     }
     return NULL;
 }
 
-struct meaning world_meaning(struct world *world, uint64_t address)
+void world_stack(const struct world *world, uint64_t ret_stack[2])
 {
     const struct frame *outermost = world_outermost(world);
-    if (outermost != NULL && address + STACK_MOST >= outermost->sp &&
-        address < world->threads[world->thread].stack_end && address >= STACK_MOST)
-        return (struct meaning){.kind = MEANING_STACK,
-                                .offset = (int64_t)(address - outermost->sp)};
-    const struct interval *interval = intervals_find(&world->live, address);
+    ret_stack[0] = outermost == NULL ? 0 : outermost->sp;
+    ret_stack[1] = outermost == NULL ? 0 : world->threads[world->thread].stack_end;
+}
+
+static bool is_stack(const uint64_t stack[2], uint64_t address)
+{
+    return stack[1] != 0 && address + STACK_MOST >= stack[0] && address < stack[1] &&
+           address >= STACK_MOST;
+}
+
+static struct meaning meaning_of(const struct world *world, const struct interval *interval,
+                                 uint64_t address)
+{
     if (interval == NULL)
         return (struct meaning){.kind = MEANING_NONE};
     const struct area *area = &world->areas.items[interval->area];
     return (struct meaning){
         .kind = MEANING_AREA, .area = interval->area, .offset = (int64_t)(address - area->start)};
+}
+
+struct meaning world_meaning(struct world *world, uint64_t address)
+{
+    uint64_t stack[2];
+    world_stack(world, stack);
+    if (is_stack(stack, address))
+        return (struct meaning){.kind = MEANING_STACK, .offset = (int64_t)(address - stack[0])};
+    const struct interval *interval = intervals_find(&world->live, address);
+    // Programs keep addresses behind the last byte of a block, too.
+    if (interval == NULL && (interval = intervals_find(&world->live, address - 1)) != NULL &&
+        world->areas.items[interval->area].kind != AREA_HEAP)
+        interval = NULL;
+    return meaning_of(world, interval, address);
+}
+
+struct meaning world_meaning_at(const struct world *world, const uint64_t stack[2],
+                                uint64_t address)
+{
+    if (is_stack(stack, address))
+        return (struct meaning){.kind = MEANING_STACK, .offset = (int64_t)(address - stack[0])};
+    const struct interval *interval = intervals_above(&world->live, address);
+    return meaning_of(world, interval != NULL && interval->start <= address ? interval : NULL,
+                      address);
 }
 
 uint64_t world_meaning_hash(const struct world *world, struct meaning meaning)

@@ -9,7 +9,8 @@
 #include "interface/event.h"
 #include "interface/intervals.h"
 
-#define WORLD_THREADS 512 // more than Valgrind has
+#define WORLD_THREADS   512 // more than Valgrind has
+#define WORLD_LIBRARIES 8   // whose paths are known
 
 enum area_kind {
     AREA_HEAP,
@@ -46,6 +47,7 @@ struct function {
     const char *name;
     enum interface_result result;
     unsigned bytes; // of the result
+    uint64_t calls; // so far
 };
 
 // An open call of the library, or of the program by the library.
@@ -54,6 +56,8 @@ struct frame {
     bool by_loader; // called by the dynamic linker, which is nobody's user
     uint64_t call;  // number of the library's call, from 1
     uint64_t sp, return_address;
+    uint64_t arguments[INTERFACE_ARGUMENTS];
+    uint64_t ordinal; // which call of its function this is, from 1
     uint32_t function;
 };
 struct world_thread {
@@ -81,11 +85,15 @@ struct world {
     struct map allocated; // identity of a call stack: its index in `counts`
     ARRAY(uint32_t) counts;
     struct world_thread threads[WORLD_THREADS];
-    uint32_t thread;          // whose events these are
-    uint64_t calls, suspends; // so far
-    uint32_t module;          // area of the last INTERFACE_MODULE
+    uint32_t thread;                        // whose events these are
+    uint64_t calls, suspends;               // so far
+    uint32_t module;                        // area of the last INTERFACE_MODULE
+    const char *libraries[WORLD_LIBRARIES]; // paths of the targets' files, in the order of loading
+    unsigned library_count;
     bool ended;
     uint64_t exit_status;
+    struct frame left;      // the last one that ended
+    uint64_t left_stack[2]; // as world_stack() then
 };
 void world_deinit(struct world *world);
 
@@ -99,6 +107,10 @@ const struct frame *world_frame(const struct world *world);
 // The outermost one, or NULL.
 const struct frame *world_outermost(const struct world *world);
 
+// Where the stack of the thread is compared: from [0], the outermost call's frame, to [1]. Zeroed
+// if no call is open.
+void world_stack(const struct world *world, uint64_t ret_stack[2]);
+
 // What an address means.
 struct meaning {
     enum meaning_kind {
@@ -110,6 +122,9 @@ struct meaning {
     int64_t offset; // in the area; for the stack, from the frame of the outermost call
 };
 struct meaning world_meaning(struct world *world, uint64_t address);
+// Likewise for a stack that world_stack() has told.
+struct meaning world_meaning_at(const struct world *world, const uint64_t stack[2],
+                                uint64_t address);
 // The same in every run.
 uint64_t world_meaning_hash(const struct world *world, struct meaning meaning);
 // Appends "HEAP-buf.c:158+20".

@@ -51,6 +51,15 @@ bool fault_calls(LLVMValueRef instruction, const char *const *names); // names e
 bool fault_is_local(LLVMValueRef pointer);
 // Whether it stores a parameter in its variable, which the programmer did not write.
 bool fault_is_spill(LLVMValueRef store);
+// Whether a sanitizer has added it, to check something.
+bool fault_is_of_sanitizer(LLVMValueRef instruction);
+// The operation that the programmer wrote here, also if a sanitizer has made of it a call that
+// tells of overflow; 0: none.
+LLVMOpcode fault_operation(LLVMValueRef instruction);
+// Builds an operation whose value can replace that of `operation`. What tells of overflow then
+// tells of that of the new one, if it is an addition, subtraction or multiplication.
+LLVMValueRef fault_build_operation(struct fault_edit *edit, LLVMValueRef operation,
+                                   LLVMOpcode opcode, LLVMValueRef first, LLVMValueRef second);
 // Whether it calls a function, not an intrinsic or assembly.
 bool fault_is_plain_call(LLVMValueRef call);
 // A constant whose value the optimiser cannot see, so that it draws no conclusions from the

@@ -66,6 +66,7 @@ static struct error *add_candidate(struct mutate_set *set, const struct image *i
         .changed = path,
         .detail = from->detail != NULL ? from->detail : "",
         .replacement = "",
+        .inlined = "",
         .macro = (from->flags & MAP_MACRO) != 0,
         .state = state_of(from),
     };

@@ -37,7 +37,7 @@ static struct error *read_segments(struct image *image, const Elf64_Ehdr *header
         struct image_segment *segment = ARRAY_ADD(&image->segments);
         if (segment == NULL)
             return error_no_memory();
-        *segment = (struct image_segment){row.p_vaddr, row.p_offset, row.p_filesz,
+        *segment = (struct image_segment){row.p_vaddr, row.p_offset, row.p_filesz, row.p_paddr,
                                           (row.p_flags & PF_X) != 0};
     }
     return NULL;

@@ -16,6 +16,7 @@
 
 struct image_segment { // as it is loaded
     uint64_t address, offset, file_size;
+    uint64_t physical; // where a machine without page tables has it; of kernels
     bool code;
 };
 

@@ -19,8 +19,9 @@
 #define TWIN_SECTION "ordeal_twin"
 #define MAP_MAGIC    0x4d44524fu // "ORDM"
 #define MAP_VERSION  5u
-// A map that could be packed more than so many times is not packed, so that a file cannot claim
-// that it unpacks to far more than its own size. Those of programs are packed 3 to 10 times.
+// Where a map could be packed more than so many times, zeros follow the packed bytes, so that a
+// file cannot claim that it unpacks to far more than its own size. Those of programs are packed 3
+// to 10 times; that of one large function without faults, whose rows are all alike, much more.
 #define MAP_MOST_PACKED 50
 
 enum map_decide { // how a candidate is chosen

@@ -74,7 +74,7 @@ void mutate_set_deinit(struct mutate_set *set)
     if (set->level != NULL && set->own != NULL)
         set->level->free(set->own);
     ARRAY_DEINIT(&set->items);
-    ARRAY_DEINIT(&set->uses);
+    ARRAY_DEINIT(&set->constructs);
     arena_deinit(&set->arena);
     *set = (struct mutate_set){0};
 }

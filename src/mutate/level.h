@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "mutate/construct.h"
 #include "mutate/model.h"
 
 #include <stdbool.h>
@@ -40,26 +41,26 @@ struct mutate_candidate { // a place that can have a fault; the set owns the tex
     uint32_t constraints;    // those that hold here: set of enum model_constraint
     bool macro;              // in the definition of a macro: wherever it is used
     bool argument;           // in an argument of a macro
+    const char *inlined;     // of a binary: the function whose code was copied here; "" if none
+    bool inline_asked;       // the programmer wanted that, not the compiler alone
     enum mutate_state state;
-    size_t same; // of a duplicate: the number of the earlier candidate
+    bool checked; // it was compiled: `state` tells what became of it
+    size_t same;  // of a duplicate: the number of the earlier candidate
 };
 
 struct mutate_request {
     char *const *operands; // files and, for sources, a compiler's arguments; ends with NULL
     const char *database;  // compile_commands.json; or NULL
-};
-
-struct mutate_use { // a line whose code comes out of a macro
-    const char *file;
-    unsigned line;
+    bool constructs;       // also those, as far as the level knows them
 };
 
 struct mutate_set {
     struct arena arena;
-    ARRAY(struct mutate_use) uses;
+    ARRAY(struct construct_line) constructs;
     ARRAY(struct mutate_candidate) items; // in the order they were found in
-    size_t functions,
-        understood; // of a binary: how many there are, and how many were reconstructed
+    // Of a binary: how many there are, how many were reconstructed, and in how many others calls
+    // and conditions were looked for.
+    size_t functions, understood, optimised;
     const struct mutate_level *level;
     void *own; // the level's
 };

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
-#include "sandbox/digest.h"
+#include "observe/contents.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -33,15 +33,20 @@ static struct error *put_quoted(const char *text, struct buffer *piece)
     return buffer_append(piece, "\"", 1);
 }
 
+static struct error *put_description(const char *text, struct buffer *piece)
+{
+    TRY(buffer_append(piece, "<", 1));
+    TRY(escape_put(piece, text, strlen(text), SIZE_MAX, '>'));
+    return buffer_append(piece, ">", 1);
+}
+
 static struct error *put_descriptor(const struct surroundings *surroundings,
                                     const struct tracer_task *task, int number,
                                     struct buffer *piece)
 {
     struct descriptor descriptor;
     descriptor_describe(surroundings, task, number, &descriptor);
-    TRY(buffer_append(piece, "<", 1));
-    TRY(escape_put(piece, descriptor.text, strlen(descriptor.text), SIZE_MAX, '>'));
-    return buffer_append(piece, ">", 1);
+    return put_description(descriptor.text, piece);
 }
 
 static struct error *put_open_flags(uint64_t flags, struct buffer *piece)
@@ -103,7 +108,7 @@ static struct error *put_times(const struct tracer_task *task, const struct trac
 }
 
 static struct error *put_bytes(const struct tracer_task *task, uint64_t address, uint64_t size,
-                               struct digest *digest)
+                               struct contents *contents)
 {
     _cleanup_free_ char *chunk = malloc(CHUNK);
     if (chunk == NULL)
@@ -111,7 +116,7 @@ static struct error *put_bytes(const struct tracer_task *task, uint64_t address,
     for (uint64_t done = 0; done < size;) {
         size_t step = size - done < CHUNK ? (size_t)(size - done) : CHUNK;
         size_t got = tracer_read(task, address + done, chunk, step);
-        digest_add(digest, chunk, got);
+        contents_add(contents, chunk, got);
         if (got != step)
             return NULL;
         done += step;
@@ -119,18 +124,17 @@ static struct error *put_bytes(const struct tracer_task *task, uint64_t address,
     return NULL;
 }
 
-static struct error *put_hash(const struct digest *digest, uint64_t size, struct buffer *piece)
+static struct error *put_hash(const struct contents *contents, uint64_t size, struct buffer *piece)
 {
-    return buffer_printf(piece, "%" PRIu64 " bytes %016" PRIx64, size, digest_value(digest));
+    return buffer_printf(piece, "%" PRIu64 " bytes %016" PRIx64, size, contents->hash);
 }
 
 static struct error *put_data(const struct tracer_task *task, uint64_t address, uint64_t size,
                               struct buffer *piece)
 {
-    struct digest digest;
-    digest_start(&digest);
-    TRY(put_bytes(task, address, size, &digest));
-    return put_hash(&digest, size, piece);
+    struct contents contents = {0};
+    TRY(put_bytes(task, address, size, &contents));
+    return put_hash(&contents, size, piece);
 }
 
 // A word of the program, which has 4 or 8 bytes.
@@ -145,18 +149,17 @@ static uint64_t read_word(const struct tracer_task *task, bool i386, uint64_t ad
 static struct error *put_vectors(const struct tracer_task *task, bool i386, uint64_t address,
                                  uint64_t count, uint64_t size, struct buffer *piece)
 {
-    struct digest digest;
+    struct contents contents = {0};
     uint64_t left = size;
-    digest_start(&digest);
     for (uint64_t i = 0; i < count && i < VECTORS && left != 0; i++) {
         uint64_t base = read_word(task, i386, address, 2 * i);
         uint64_t length = read_word(task, i386, address, 2 * i + 1);
         if (length > left)
             length = left;
-        TRY(put_bytes(task, base, length, &digest));
+        TRY(put_bytes(task, base, length, &contents));
         left -= length;
     }
-    return put_hash(&digest, size, piece);
+    return put_hash(&contents, size, piece);
 }
 
 static struct error *put_message(const struct tracer_task *task, bool i386, uint64_t address,
@@ -337,5 +340,33 @@ struct error *call_print(const struct tracer_task *task, const struct call_start
     }
     if (shows_result(call->call))
         TRY(buffer_printf(line, "%s%" PRId64 " bytes", separator, result));
+    return buffer_printf(line, ")");
+}
+
+static struct error *put_given(const void *data, size_t size, struct buffer *line)
+{
+    struct contents contents = {0};
+    contents_add(&contents, data, size);
+    return put_hash(&contents, size, line);
+}
+
+struct error *call_print_recorded(const struct tracer_call *call, const char *descriptor,
+                                  const void *data, size_t size, struct buffer *line)
+{
+    const char *separator = "";
+    TRY(buffer_printf(line, "%s(", call->call->name));
+    for (size_t i = 0; call->call->arguments[i] != '\0'; i++) {
+        enum call_argument kind = (enum call_argument)call->call->arguments[i];
+        if (kind == CALL_ARG_SIZE)
+            continue;
+        TRY(buffer_printf(line, "%s", separator));
+        separator = ", ";
+        if (kind == CALL_ARG_DESCRIPTOR)
+            TRY(put_description(descriptor, line));
+        else if (kind == CALL_ARG_NUMBER)
+            TRY(buffer_printf(line, "%" PRId64, (int64_t)call->arguments[i]));
+        else
+            TRY(put_given(data, size, line));
+    }
     return buffer_printf(line, ")");
 }

@@ -22,5 +22,9 @@ _must_check_ struct error *call_start_take(const struct surroundings *surroundin
 _must_check_ struct error *call_print(const struct tracer_task *task,
                                       const struct call_start *start, int64_t result,
                                       struct buffer *line);
+// The line of a call that wrote these bytes.
+_must_check_ struct error *call_print_recorded(const struct tracer_call *call,
+                                               const char *descriptor, const void *data,
+                                               size_t size, struct buffer *line);
 
 #endif

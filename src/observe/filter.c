@@ -21,6 +21,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef PR_SET_SYSCALL_USER_DISPATCH // of Linux 5.11
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#endif
+
 #define X32_BIT     0x40000000u
 #define ARGUMENT(n) ((uint32_t)(offsetof(struct seccomp_data, args) + 8u * (n))) // lower half
 
@@ -125,7 +129,8 @@ static struct error *if_deadline(struct filter *filter, unsigned argument)
 
 static struct error *if_argument(struct filter *filter, enum filter_stop stop, unsigned argument)
 {
-    static const uint32_t peer = SO_PEERCRED;
+    static const uint32_t peer = SO_PEERCRED,
+                          filters[] = {PR_SET_SECCOMP, PR_SET_SYSCALL_USER_DISPATCH};
     switch (stop) {
     case FILTER_STOP_IF_PROCESS:
         return if_bits(filter, argument, PROCESS_NUMBER_BIT);
@@ -137,6 +142,8 @@ static struct error *if_argument(struct filter *filter, enum filter_stop stop, u
         return if_deadline(filter, argument);
     case FILTER_STOP_IF_PEER:
         return if_word(filter, ARGUMENT(argument), &peer, 1, true);
+    case FILTER_STOP_IF_FILTERS:
+        return if_word(filter, ARGUMENT(argument), filters, 2, true);
     default:
         return answer(filter, SECCOMP_RET_TRACE);
     }
@@ -166,7 +173,18 @@ static struct error *decide(struct filter *filter, const struct linux_call *call
     }
 }
 
-static struct error *add_calls(struct filter *filter, const unsigned char *stops, bool i386)
+static struct error *pass_if_trusted(struct filter *filter, const struct filter_code *trusted)
+{
+    uint32_t at = offsetof(struct seccomp_data, instruction_pointer);
+    TRY(load(filter, at + 4));
+    TRY(emit(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, (uint32_t)(trusted->start >> 32)));
+    TRY(load(filter, at));
+    TRY(emit(filter, BPF_JMP | BPF_JGE | BPF_K, 1, 0, trusted->size));
+    return answer(filter, SECCOMP_RET_ALLOW);
+}
+
+static struct error *add_calls(struct filter *filter, const unsigned char *stops,
+                               const struct filter_code *trusted, bool i386)
 {
     TRY(load(filter, offsetof(struct seccomp_data, nr)));
     for (size_t i = 0; i < linux_call_count(); i++) {
@@ -176,13 +194,16 @@ static struct error *add_calls(struct filter *filter, const unsigned char *stops
             continue;
         TRY(emit(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, (uint32_t)number));
         size_t test = filter->code.count - 1;
+        if (trusted != NULL && !i386)
+            TRY(pass_if_trusted(filter, trusted));
         TRY(decide(filter, call, i386, stops[i]));
         filter->code.items[test].jf = (uint8_t)(filter->code.count - test - 1);
     }
     return answer(filter, SECCOMP_RET_ALLOW);
 }
 
-struct error *filter_make(const unsigned char *stops, struct filter *ret_filter)
+struct error *filter_make(const unsigned char *stops, const struct filter_code *trusted,
+                          struct filter *ret_filter)
 {
     _cleanup_(filter_deinit) struct filter filter = {0};
     TRY(load(&filter, offsetof(struct seccomp_data, arch)));
@@ -193,9 +214,9 @@ struct error *filter_make(const unsigned char *stops, struct filter *ret_filter)
     TRY(load(&filter, offsetof(struct seccomp_data, nr)));
     TRY(emit(&filter, BPF_JMP | BPF_JGE | BPF_K, 0, 1, X32_BIT));
     TRY(answer(&filter, SECCOMP_RET_ERRNO | ENOSYS));
-    TRY(add_calls(&filter, stops, false));
+    TRY(add_calls(&filter, stops, trusted, false));
     filter.code.items[jump].k = (uint32_t)(filter.code.count - jump - 1);
-    TRY(add_calls(&filter, stops, true));
+    TRY(add_calls(&filter, stops, trusted, true));
     *ret_filter = filter;
     filter = (struct filter){0};
     return NULL;

@@ -9,12 +9,15 @@
 #include "observe/arguments.h"
 #include "observe/code-owner.h"
 #include "observe/filter.h"
+#include "observe/inside.h"
 #include "observe/virtual.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 struct recorder {
@@ -24,6 +27,7 @@ struct recorder {
     struct process_numbers numbers;
     struct surroundings surroundings;
     bool looked; // at the surroundings
+    struct inside inside;
 };
 
 // Of a task.
@@ -33,6 +37,7 @@ struct recording {
     struct call_start start;
     struct virtual_task virtual;
     struct code_owners owners;
+    struct inside_task inside;
 };
 
 static bool kind_is_outside(enum descriptor_kind kind)
@@ -139,6 +144,40 @@ static bool is_visible(const struct recorder *recorder, const struct tracer_task
     }
 }
 
+static struct error *add_line(struct recorder *recorder, size_t process, const struct buffer *line)
+{
+    const char *problem;
+    return trace_add_line(&recorder->trace, process, line->data, line->size, &problem);
+}
+
+struct taking {
+    struct recorder *recorder;
+    size_t process;
+};
+
+static struct error *take(void *data, const struct inside_call *call)
+{
+    const struct taking *taking = data;
+    _cleanup_(buffer_deinit) struct buffer line = {0};
+    TRY(call_print_recorded(&call->call, call->descriptor, call->data, call->size, &line));
+    return add_line(taking->recorder, taking->process, &line);
+}
+
+// A task has stopped: what it did meanwhile, and what its clock showed.
+static struct error *catch_up(struct recorder *recorder, struct recording *recording)
+{
+    struct taking taking = {recorder, recording->process};
+    if (recording->inside.slot != NULL)
+        recording->virtual.now_ns = recording->inside.slot->now_ns;
+    return inside_drain(&recorder->inside, &recording->inside, take, &taking);
+}
+
+static void go_on(struct recording *recording)
+{
+    if (recording->inside.slot != NULL)
+        recording->inside.slot->now_ns = recording->virtual.now_ns;
+}
+
 static struct error *started(void *data, struct tracer_task *task)
 {
     struct recorder *recorder = data;
@@ -148,8 +187,12 @@ static struct error *started(void *data, struct tracer_task *task)
     task->data = recording;
     const char *program = "";
     struct recording *maker = task->maker != NULL ? task->maker->data : NULL;
-    if (maker != NULL)
+    if (maker != NULL) {
         program = recorder->trace.processes.items[maker->process].program;
+        TRY(catch_up(recorder, maker));
+    }
+    inside_start(&recorder->inside, task, task->maker, maker != NULL ? &maker->inside : NULL,
+                 &recording->inside);
     if (!recorder->real) {
         virtual_task_start(maker != NULL ? &maker->virtual : NULL, &recording->virtual);
         TRY(process_numbers_add(&recorder->numbers, task->tid, task->name));
@@ -162,6 +205,8 @@ static struct error *executes(void *data, struct tracer_task *task)
     struct recorder *recorder = data;
     struct recording *recording = task->data;
     char link[64], path[PATH_MAX];
+    TRY(catch_up(recorder, recording));
+    inside_executes(&recording->inside);
     code_owners_deinit(&recording->owners);
     if (!recorder->real)
         virtual_executes(task, &recording->virtual);
@@ -178,10 +223,62 @@ static struct error *executes(void *data, struct tracer_task *task)
     if (recorder->looked)
         return NULL;
     recorder->looked = true;
+    inside_look(&recorder->inside, task);
     recorder->numbers.starter = getpid();
     recorder->numbers.group = getpgid(task->pid);
     recorder->numbers.session = getsid(task->pid);
     return surroundings_look(task, &recorder->surroundings);
+}
+
+static bool adds_filters(const struct tracer_call *call)
+{
+    return strcmp(call->call->name, "seccomp") == 0 || strcmp(call->call->name, "prctl") == 0;
+}
+
+// 34 MB more would be locked, or count.
+static bool limits_memory(const struct tracer_call *call)
+{
+    const uint64_t *arguments = call->arguments;
+    if (call->i386)
+        return false;
+    return call->number == SYS_mlockall ||
+           (call->number == SYS_setrlimit && arguments[0] == RLIMIT_AS) ||
+           (call->number == SYS_prlimit64 && arguments[1] == RLIMIT_AS && arguments[2] != 0);
+}
+
+// True: the task will come to its call again.
+static bool offer(struct recorder *recorder, struct tracer_task *task,
+                  const struct tracer_call *call, struct tracer_order *order)
+{
+    struct recording *recording = task->data;
+    struct inside_identity identity = {.now_ns = recording->virtual.now_ns};
+    if (!recorder->real) {
+        identity.pid = process_numbers_shown(&recorder->numbers, task->pid);
+        identity.tid = process_numbers_shown(&recorder->numbers, task->tid);
+    }
+    if (adds_filters(call))
+        inside_bar(task, &recording->inside);
+    if (limits_memory(call) && inside_withdraw(task, &recording->inside, order))
+        return true;
+    return inside_offer(&recorder->inside, task, &recording->inside, call, &identity, order);
+}
+
+static bool names_files(const struct tracer_call *call)
+{
+    return call->call->visible == CALL_ALWAYS &&
+           (call->call->reason == REASON_NAMES || call->call->reason == REASON_MACHINE);
+}
+
+static void note_visible(struct recorder *recorder, struct tracer_task *task,
+                         const struct tracer_call *call)
+{
+    struct recording *recording = task->data;
+    const struct descriptor_memo *memo = recorder->surroundings.memo;
+    if (names_files(call))
+        inside_forget(&recorder->inside);
+    if (memo != NULL && memo->valid && call->call->arguments[0] == CALL_ARG_DESCRIPTOR)
+        inside_describe(&recorder->inside, task, &recording->inside, memo->number,
+                        &memo->descriptor);
 }
 
 static struct error *begin(void *data, struct tracer_task *task, const struct tracer_call *call,
@@ -191,10 +288,14 @@ static struct error *begin(void *data, struct tracer_task *task, const struct tr
     struct recording *recording = task->data;
     recording->visible = false;
     surroundings_forget(&recorder->surroundings);
+    TRY(catch_up(recorder, recording));
     if (recorder->foreign != NULL &&
         code_is_of(&recording->owners, task, call->place, recorder->foreign))
         return NULL;
+    if (offer(recorder, task, call, order))
+        return NULL;
     recording->visible = is_visible(recorder, task, call);
+    note_visible(recorder, task, call);
     if (recording->visible) {
         order->stop_at_end = true;
         call_start_deinit(&recording->start);
@@ -202,6 +303,7 @@ static struct error *begin(void *data, struct tracer_task *task, const struct tr
     }
     if (!recorder->real)
         virtual_begin(&recorder->numbers, task, &recording->virtual, call, order);
+    go_on(recording);
     return NULL;
 }
 
@@ -218,20 +320,18 @@ static bool has_succeeded(const struct recorder *recorder, const struct tracer_t
     return !accepts || kind_of(recorder, task, (uint64_t)call->result) == DESCRIPTOR_STREAM;
 }
 
-static struct error *add_line(struct recorder *recorder, size_t process, const struct buffer *line)
-{
-    const char *problem;
-    return trace_add_line(&recorder->trace, process, line->data, line->size, &problem);
-}
-
 static struct error *end(void *data, struct tracer_task *task, const struct tracer_call *call,
                          struct tracer_order *order)
 {
     struct recorder *recorder = data;
     struct recording *recording = task->data;
     surroundings_forget(&recorder->surroundings);
+    TRY(catch_up(recorder, recording));
+    if (names_files(call))
+        inside_forget(&recorder->inside);
     if (!recorder->real)
         virtual_end(&recorder->numbers, task, &recording->virtual, call, order);
+    go_on(recording);
     if (!recording->visible || !has_succeeded(recorder, task, call))
         return NULL;
     _cleanup_(buffer_deinit) struct buffer line = {0};
@@ -243,8 +343,15 @@ static struct error *signalled(void *data, struct tracer_task *task, int *signal
 {
     struct recorder *recorder = data;
     struct recording *recording = task->data;
-    if (!recorder->real)
+    struct taking taking = {recorder, recording->process};
+    if (recording->inside.slot != NULL)
+        recording->virtual.now_ns = recording->inside.slot->now_ns;
+    TRY(inside_leave(&recorder->inside, task, &recording->inside, signal, take, &taking));
+    if (*signal != 0)
+        inside_keep(task, &recording->inside);
+    if (!recorder->real && *signal != 0)
         virtual_signal(&recorder->numbers, task, &recording->virtual, signal);
+    go_on(recording);
     return NULL;
 }
 
@@ -254,10 +361,10 @@ static void ended(void *data, struct tracer_task *task, int status)
     struct recorder *recorder = data;
     struct recording *recording = task->data;
     _cleanup_(buffer_deinit) struct buffer line = {0};
-    struct error *error = NULL;
     if (recording == NULL)
         return;
-    if (task->tid == task->pid && status != -1)
+    struct error *error = catch_up(recorder, recording);
+    if (error == NULL && task->tid == task->pid && status != -1)
         error = WIFSIGNALED(status)
                     ? buffer_printf(&line, TRACE_KILLED "(%d)", WTERMSIG(status))
                     : buffer_printf(&line, TRACE_EXITED "(%d)", WEXITSTATUS(status));
@@ -267,6 +374,7 @@ static void ended(void *data, struct tracer_task *task, int status)
     process_numbers_end(&recorder->numbers, task->tid, recording->virtual.waited_ns);
     call_start_deinit(&recording->start);
     code_owners_deinit(&recording->owners);
+    inside_end(&recording->inside);
     free(recording);
     task->data = NULL;
 }
@@ -276,6 +384,7 @@ static void free_recorder(struct recorder *recorder)
     trace_deinit(&recorder->trace);
     surroundings_deinit(&recorder->surroundings);
     process_numbers_deinit(&recorder->numbers);
+    inside_close(&recorder->inside);
 }
 
 struct error *trace_record(const struct trace_options *options, struct trace *ret_trace,
@@ -291,6 +400,11 @@ struct error *trace_record(const struct trace_options *options, struct trace *re
             stops[i] = FILTER_STOP_IF_VISIBLE;
     if (!options->real)
         virtual_add_stops(stops);
+    inside_open(&recorder.inside);
+    static const char *const others[] = {"seccomp", "mlockall", "setrlimit", "prlimit64"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        stops[linux_call_index(linux_call_find(others[i]))] = FILTER_STOP;
+    stops[linux_call_index(linux_call_find("prctl"))] = FILTER_ABOUT(FILTER_STOP_IF_FILTERS, 0);
     const struct tracer_handlers handlers = {.started = started,
                                              .executes = executes,
                                              .begin = begin,
@@ -302,6 +416,7 @@ struct error *trace_record(const struct trace_options *options, struct trace *re
                                           .environment = options->environment,
                                           .stops = stops,
                                           .handlers = &handlers,
+                                          .trusted = &inside_code,
                                           .repeatable = !options->real};
     TRY(tracer_run(&traced, ret_status));
     trace_sort(&recorder.trace);

@@ -41,6 +41,8 @@ struct tracer {
     bool executed; // the command's first exec has happened: what counts begins
     bool command_ended;
     size_t waiting;
+    uint64_t timer_ns; // the period of the timer; 0: there is none
+    uint64_t tick_ns;  // when the handler `tick` is to be called again, from now on; 0: never
     ARRAY(struct task *) tasks; // living ones
     ARRAY(char *) names;
     struct map pids;
@@ -48,7 +50,22 @@ struct tracer {
     struct error *error;                // the first one; everything has been killed then
 };
 
+// Lets a task go on with this request of ptrace(), and waits for its next stop, or its end. False:
+// it is gone.
+bool tracer_go_on(struct tracer_task *task, int how, int *ret_status);
 // Resumes a task from a stop that is no group stop.
 void tracer_resume(struct task *task, int signal);
+
+// Undoes tracer_set_argument().
+void tracer_give_back(struct task *task);
+// With `skip`, the call is not made.
+void tracer_set_result(struct task *task, int64_t result, bool skip);
+
+// Keeps a stop for the engine.
+void tracer_keep(struct tracer *tracer, pid_t tid, int status);
+
+// Whether this thread now does without the time stamp counter, until counter_allow().
+bool counter_forbid(void);
+void counter_allow(void);
 
 #endif

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The engine: a seccomp filter stops the chosen calls, ptrace tells us of them. Chosen over two
-// other ways. A seccomp notification can make a call fail but not change its arguments, nor learn
-// what came of a call that it lets through. Dispatch to a handler inside the program
-// (PR_SET_SYSCALL_USER_DISPATCH) needs code of ours in it, which a static program has no room for,
-// and is lost at exec. PTRACE_SEIZE, not PTRACE_ATTACH: group stops can be told from signals.
+// The engine: a seccomp filter stops the chosen calls, ptrace tells us of them. ARCHITECTURE.md
+// says what else was measured. PTRACE_SEIZE, not PTRACE_ATTACH: group stops can be told from
+// signals.
 #include "observe/tracer.h"
 
 #include "base/cleanup.h"
@@ -216,63 +214,6 @@ static void executed(struct tracer *tracer, struct task *task)
         fail(tracer, handlers->executes(handlers->data, &task->shown));
 }
 
-static unsigned long long *argument_of(struct user_regs_struct *registers, bool i386, unsigned n)
-{
-    unsigned long long *const native[] = {&registers->rdi, &registers->rsi, &registers->rdx,
-                                          &registers->r10, &registers->r8,  &registers->r9};
-    unsigned long long *const old[] = {&registers->rbx, &registers->rcx, &registers->rdx,
-                                       &registers->rsi, &registers->rdi, &registers->rbp};
-    return i386 ? old[n] : native[n];
-}
-
-bool tracer_get_registers(const struct tracer_task *task, struct user_regs_struct *ret_registers)
-{
-    return ptrace(PTRACE_GETREGS, task->tid, NULL, ret_registers) == 0;
-}
-
-bool tracer_set_registers(const struct tracer_task *task, const struct user_regs_struct *registers)
-{
-    return ptrace(PTRACE_SETREGS, task->tid, NULL, registers) == 0;
-}
-
-void tracer_set_argument(struct tracer_task *shown, unsigned argument, uint64_t value)
-{
-    struct task *task = (struct task *)shown; // its first member
-    struct user_regs_struct registers;
-    if (argument >= TRACER_ARGUMENTS || !tracer_get_registers(shown, &registers))
-        return;
-    unsigned long long *word = argument_of(&registers, task->call.i386, argument);
-    if ((task->changed & 1u << argument) == 0)
-        task->given[argument] = *word;
-    task->changed |= 1u << argument;
-    *word = value;
-    tracer_set_registers(shown, &registers);
-}
-
-static void give_arguments_back(struct task *task)
-{
-    struct user_regs_struct registers;
-    if (task->changed == 0 || !tracer_get_registers(&task->shown, &registers))
-        return;
-    for (unsigned i = 0; i < TRACER_ARGUMENTS; i++)
-        if ((task->changed & 1u << i) != 0)
-            *argument_of(&registers, task->call.i386, i) = task->given[i];
-    task->changed = 0;
-    tracer_set_registers(&task->shown, &registers);
-}
-
-// Without a number the kernel makes no call, and the program gets what is in rax.
-static void set_result(struct task *task, int64_t result, bool skip)
-{
-    struct user_regs_struct registers;
-    if (request(PTRACE_GETREGS, task, NULL, &registers) < 0)
-        return;
-    if (skip)
-        registers.orig_rax = (unsigned long long)-1;
-    registers.rax = (unsigned long long)result;
-    request(PTRACE_SETREGS, task, NULL, &registers);
-}
-
 static void begin_now(struct task *task)
 {
     task->state = task->wants_end ? TASK_IN_CALL : TASK_RUNS;
@@ -284,11 +225,11 @@ static void carry_out(struct tracer *tracer, struct task *task, const struct tra
     if (order->signal != 0)
         syscall(SYS_tgkill, task->shown.pid, task->shown.tid, order->signal);
     if (order->skip)
-        set_result(task, order->result, true);
+        tracer_set_result(task, order->result, true);
     else if (order->change)
         tracer_set_argument(&task->shown, order->argument, order->value);
     if (order->skip)
-        give_arguments_back(task);
+        tracer_give_back(task);
     task->wants_end = (order->stop_at_end || task->changed != 0) && !order->skip;
     if (order->delay_ns == 0) {
         begin_now(task);
@@ -330,6 +271,13 @@ static void begins(struct tracer *tracer, struct task *task)
     task->changed = 0;
     if (get_call(task) && tracer->executed && handlers->begin != NULL && tracer->error == NULL)
         fail(tracer, handlers->begin(handlers->data, &task->shown, &task->call, &order));
+    if (order.left)
+        return;
+    if (order.again) {
+        task->state = TASK_RUNS;
+        tracer_resume(task, 0);
+        return;
+    }
     carry_out(tracer, task, &order);
 }
 
@@ -345,9 +293,9 @@ static void ends(struct tracer *tracer, struct task *task)
         task->call.result = info.exit.rval;
         if (handlers->end != NULL && tracer->error == NULL)
             fail(tracer, handlers->end(handlers->data, &task->shown, &task->call, &order));
-        give_arguments_back(task);
+        tracer_give_back(task);
         if (order.replace)
-            set_result(task, order.result, false);
+            tracer_set_result(task, order.result, false);
     }
     task->changed = 0;
     tracer_resume(task, 0);
@@ -378,6 +326,10 @@ static void stopped(struct tracer *tracer, struct task *task, int status)
     case PTRACE_EVENT_VFORK:
     case PTRACE_EVENT_CLONE:
         made_task(tracer, task);
+        tracer_resume(task, 0);
+        return;
+    case PTRACE_EVENT_EXIT:
+        tracer->handlers->exits(tracer->handlers->data, &task->shown);
         tracer_resume(task, 0);
         return;
     case PTRACE_EVENT_EXEC:
@@ -450,25 +402,29 @@ static void wake(struct tracer *tracer)
     }
 }
 
-// While a task waits, a timer interrupts waitpid().
-static void set_timer(const struct tracer *tracer, bool *armed)
+// While a task waits, or a handler, a timer interrupts waitpid(), again and again: a signal just
+// before it does not.
+static void set_timer(struct tracer *tracer)
 {
-    bool wanted = tracer->waiting != 0;
-    if (wanted == *armed)
+    uint64_t period_ns = tracer->waiting != 0 ? TRACER_PAUSE_NS : 0;
+    if (tracer->tick_ns != 0 && (period_ns == 0 || tracer->tick_ns < period_ns))
+        period_ns = tracer->tick_ns;
+    if (period_ns == tracer->timer_ns)
         return;
-    suseconds_t pause = wanted ? TRACER_PAUSE_NS / 1000 : 0;
-    struct itimerval timer = {{.tv_usec = pause}, {.tv_usec = pause}};
+    struct timeval period = {.tv_sec = (time_t)(period_ns / NS_PER_S),
+                             .tv_usec = (suseconds_t)(period_ns % NS_PER_S / NS_PER_US)};
+    struct itimerval timer = {period, period};
     setitimer(ITIMER_REAL, &timer, NULL);
-    *armed = wanted;
+    tracer->timer_ns = period_ns;
 }
 
 static struct error *loop(struct tracer *tracer)
 {
-    bool armed = false;
+    const struct tracer_handlers *handlers = tracer->handlers;
     int code = 0;
     while (code == 0) {
         int status;
-        set_timer(tracer, &armed);
+        set_timer(tracer);
         pid_t tid = waitpid(-1, &status, __WALL);
         if (tid > 0)
             heard(tracer, tid, status);
@@ -477,8 +433,13 @@ static struct error *loop(struct tracer *tracer)
         hear_rest(tracer);
         if (tracer->waiting != 0)
             wake(tracer);
+        tracer->tick_ns = tracer->executed && handlers->tick != NULL && tracer->error == NULL
+                              ? handlers->tick(handlers->data)
+                              : 0;
     }
-    set_timer(tracer, &armed);
+    tracer->waiting = 0;
+    tracer->tick_ns = 0;
+    set_timer(tracer);
     return code == ECHILD ? NULL : error_from_errno(code, "cannot wait for the command");
 }
 
@@ -521,11 +482,11 @@ __attribute__((noreturn)) static void child(const struct tracer_options *options
     close(go);
     for (size_t i = 0; i < HANDLED; i++)
         sigaction(handled[i], &actions[i], NULL);
-    if (options->repeatable) {
+    if (options->repeatable || options->fixed_addresses)
         personality((unsigned long)personality(0xffffffff) |
                     ADDR_NO_RANDOMIZE); // where it is forbidden, addresses stay random
+    if (options->repeatable)
         prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
-    }
     if (options->stops == NULL || filter_install(filter))
         execute(options);
     code = errno;
@@ -536,9 +497,11 @@ __attribute__((noreturn)) static void child(const struct tracer_options *options
 
 static struct error *seize(struct tracer *tracer, pid_t pid)
 {
-    const long wanted = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACEFORK |
-                        PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
-                        PTRACE_O_EXITKILL;
+    long wanted = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACEFORK |
+                  PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
+                  PTRACE_O_EXITKILL;
+    if (tracer->handlers->exits != NULL)
+        wanted |= PTRACE_O_TRACEEXIT;
     struct task *task = NULL;
     TRY(add_task(tracer, pid, TASK_RUNS, &task));
     TRY(name_task(tracer, task, NULL));
@@ -577,7 +540,11 @@ static struct error *start_and_watch(struct tracer *tracer, const struct tracer_
     close(report_write);
     report_write = -1;
     signal_target = pid;
-    TRY(loop(tracer));
+    bool forbidden = options->repeatable && counter_forbid();
+    error = loop(tracer);
+    if (forbidden)
+        counter_allow();
+    TRY(error);
     int code;
     if (read(report_read, &code, sizeof code) == sizeof code)
         return error_from_errno(code, "cannot run %s", options->command[0]);
@@ -599,7 +566,7 @@ struct error *tracer_run(const struct tracer_options *options, int *ret_status)
 {
     _cleanup_(filter_deinit) struct filter filter = {0};
     if (options->stops != NULL)
-        TRY(filter_make(options->stops, &filter));
+        TRY(filter_make(options->stops, options->trusted, &filter));
     struct tracer tracer = {.handlers = options->handlers};
     struct sigaction saved[HANDLED];
     take_signals(saved);

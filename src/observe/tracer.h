@@ -52,6 +52,8 @@ struct tracer_order {
     uint64_t value;
     int signal;        // pending when the call begins; 0: none
     uint64_t delay_ns; // before it begins
+    bool again;        // the task comes to its call once more; see tracer_inject_end()
+    bool left;         // likewise, and another stop of it comes first
 };
 
 struct tracer_handlers {
@@ -68,6 +70,11 @@ struct tracer_handlers {
     struct error *(*signalled)(void *data, struct tracer_task *task, int *signal);
     // A task with `every_call` is where a call begins or ends.
     void (*at_call)(void *data, struct tracer_task *task);
+    // Called after every stop, once the command is executed. Returns after how many nanoseconds it
+    // is to be called again if nothing stops; 0: never.
+    uint64_t (*tick)(void *data);
+    // A task is about to end and still has all that is its.
+    void (*exits)(void *data, struct tracer_task *task);
     // `status` as waitpid() gives it; -1: not known. `task` is gone afterwards.
     void (*ended)(void *data, struct tracer_task *task, int status);
     void *data;
@@ -78,7 +85,9 @@ struct tracer_options {
     char *const *environment;
     const unsigned char *stops; // enum filter_stop by linux_call_index(); NULL: none stops
     const struct tracer_handlers *handlers;
-    bool repeatable; // addresses are not random, and reading the time stamp counter is SIGSEGV
+    bool fixed_addresses;              // they are not random
+    bool repeatable;                   // the same, and reading the time stamp counter is SIGSEGV
+    const struct filter_code *trusted; // calls from there do not stop; or NULL
 };
 
 // Returns when everything that the command started has ended. Signals that ask this process to end
@@ -93,6 +102,9 @@ bool tracer_each(const struct tracer *tracer, bool (*each)(void *data, struct tr
 
 // Stops all other tasks of a process for a moment, and lets them go on. For handlers.
 void tracer_hold(struct tracer_task *task);
+// Stops one task, which runs, until tracer_release(). False: it does not run, or cannot be stopped
+// now. For `tick`.
+bool tracer_hold_one(struct tracer_task *task);
 void tracer_release(struct tracer_task *task);
 // Continues a task that has stopped, and waits for its next stop: PTRACE_CONT or
 // PTRACE_SINGLESTEP, with no signal. False if it is gone, or has stopped for something else than a
@@ -105,6 +117,25 @@ void tracer_set_argument(struct tracer_task *task, unsigned argument, uint64_t v
 // Of a task that is stopped. False: it is gone.
 bool tracer_get_registers(const struct tracer_task *task, struct user_regs_struct *ret_registers);
 bool tracer_set_registers(const struct tracer_task *task, const struct user_regs_struct *registers);
+
+// Has a task that is at the beginning of a call of x86-64 make other calls first, which neither
+// stop nor are seen by handlers. For `begin`. Once a call fails to be made, all that follow fail.
+struct tracer_injection {
+    struct user_regs_struct saved;
+    uint64_t mask; // of signals that the task has blocked
+    bool blocked;  // all are
+    unsigned made;
+    bool left; // it has stopped for something else
+};
+bool tracer_inject_begin(struct tracer_task *task, struct tracer_injection *ret_injection);
+bool tracer_inject(struct tracer_task *task, struct tracer_injection *injection, int number,
+                   const uint64_t *arguments, int64_t *ret_result);
+// The task then goes on at `place`, with the number of its own call in rax.
+void tracer_inject_end(struct tracer_task *task, const struct tracer_injection *injection,
+                       uint64_t place, struct tracer_order *order);
+// Whether another thread of a process that tracer_hold() has stopped is between two addresses, or
+// cannot be asked.
+bool tracer_is_between(const struct tracer_task *task, uint64_t from, uint64_t to);
 
 // Reads memory of a task; the number of bytes that could be read.
 size_t tracer_read(const struct tracer_task *task, uint64_t address, void *bytes, size_t size);

@@ -5,14 +5,15 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SECOND_NS      1000000000ull
 #define TICKS_PER_S    100u
 #define RESTARTS_BLOCK 516 // ERESTART_RESTARTBLOCK: restart_syscall() will go on with it
 #define LONGEST_S      (UINT64_MAX / SECOND_NS / 4)
 #define USAGE_WORDS    18u // of struct rusage
-#define MOST_CLOCKS    12  // numbers of clocks are smaller
 
 // Times of i386 have words of 4 bytes, except in calls that were made for the year 2038.
 static size_t word_size(const struct tracer_call *call)
@@ -43,22 +44,6 @@ static bool read_words(const struct tracer_task *task, size_t size, uint64_t add
     return true;
 }
 
-static uint64_t start_s(int64_t clock)
-{
-    switch (clock) {
-    case CLOCK_REALTIME:
-    case CLOCK_REALTIME_COARSE:
-    case CLOCK_REALTIME_ALARM:
-    case CLOCK_TAI:
-        return VIRTUAL_START_S;
-    case CLOCK_PROCESS_CPUTIME_ID:
-    case CLOCK_THREAD_CPUTIME_ID:
-        return 0;
-    default:
-        return clock < 0 ? 0 : VIRTUAL_UP_S;
-    }
-}
-
 static bool read_duration(const struct tracer_task *task, const struct tracer_call *call,
                           uint64_t address, bool microseconds, uint64_t *ret_ns)
 {
@@ -75,11 +60,12 @@ static bool read_duration(const struct tracer_task *task, const struct tracer_ca
 static void move_deadline(const struct tracer_task *task, struct virtual_task *state,
                           const struct tracer_call *call, uint64_t address, clockid_t clock)
 {
-    uint64_t deadline_ns, now_ns = start_s(clock) * SECOND_NS + state->now_ns;
+    uint64_t deadline_ns, now_ns = virtual_clock_start_s(clock) * SECOND_NS + state->now_ns;
     struct timespec real;
     size_t size = word_size(call);
     unsigned char bytes[16];
-    if (!read_duration(task, call, address, false, &deadline_ns) || clock_gettime(clock, &real) < 0)
+    if (!read_duration(task, call, address, false, &deadline_ns) ||
+        syscall(SYS_clock_gettime, clock, &real) < 0)
         return;
     state->wait_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 1;
     uint64_t until_ns = (uint64_t)real.tv_sec * SECOND_NS + (uint64_t)real.tv_nsec + state->wait_ns;
@@ -149,14 +135,15 @@ static void answer_time(const struct tracer_task *task, struct virtual_task *sta
     const uint64_t *arguments = call->arguments;
     size_t size = word_size(call);
     int64_t words[USAGE_WORDS] = {0};
-    if (facts->kind == VIRTUAL_CLOCK && (int)arguments[0] >= MOST_CLOCKS)
+    if (facts->kind == VIRTUAL_CLOCK && (int)arguments[0] >= VIRTUAL_MOST_CLOCKS)
         return; // the kernel says that there is none
     uint64_t now_ns = virtual_read_clock(state);
     order->skip = true;
     if (facts->kind == VIRTUAL_CLOCK || facts->kind == VIRTUAL_TIMEVAL) {
         bool timeval = facts->kind == VIRTUAL_TIMEVAL;
-        words[0] = (int64_t)((timeval ? VIRTUAL_START_S : start_s((int)arguments[0])) +
-                             now_ns / SECOND_NS);
+        words[0] =
+            (int64_t)((timeval ? VIRTUAL_START_S : virtual_clock_start_s((int)arguments[0])) +
+                      now_ns / SECOND_NS);
         words[1] = (int64_t)(now_ns % SECOND_NS / (timeval ? 1000 : 1));
         if (arguments[!timeval] != 0 && !write_words(task, size, arguments[!timeval], words, 2))
             order->result = -EFAULT;

@@ -10,13 +10,9 @@
 #ifndef ORDEAL_OBSERVE_VIRTUAL_H
 #define ORDEAL_OBSERVE_VIRTUAL_H
 
+#include "observe/inside/virtual-clock.h"
 #include "observe/process-numbers.h"
 #include "observe/tracer.h"
-
-#define VIRTUAL_TICK_NS 1000u
-#define VIRTUAL_START_S                                                                            \
-    2000000000u              // of clocks that tell the date: 18 May 2033, later than any file
-#define VIRTUAL_UP_S 100000u // of clocks that only advance
 
 enum virtual_kind {
     VIRTUAL_NONE,

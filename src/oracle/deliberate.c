@@ -86,10 +86,10 @@ static bool was_decided(const char *key)
     if (!frame_text_at(key, 0, &frame))
         return false;
     if (!frame_part_is_libc(frame.module))
-        return !frame_part_begins(frame.module, "libstdc++"); // int3 or ud2 in the program itself
+        return !frame_part_is_libstdcxx(frame.module); // int3 or ud2 in the program itself
     while (frame_text_next(&key, &frame) && frame_part_is_libc(frame.module))
         inner = frame;
-    return !frame_part_is_libc(frame.module) && !frame_part_begins(frame.module, "libstdc++") &&
+    return !frame_part_is_libc(frame.module) && !frame_part_is_libstdcxx(frame.module) &&
            is_ending(inner.function);
 }
 

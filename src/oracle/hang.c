@@ -245,8 +245,7 @@ static struct error *put_frame(struct buffer *text, const struct dwarf_live_fram
     if (frame->module != NULL)
         known.module = frame_part(file_base_name(frame->module));
     if (frame->symbol != NULL)
-        known.function =
-            (struct frame_part){frame->symbol, (size_t)journal_reader_name_size(frame->symbol)};
+        known.function = frame_part_symbol(frame->symbol);
     if (frame->file != NULL && !brief) {
         known.file = frame_part(frame->file);
         known.line = frame->line;
@@ -285,4 +284,20 @@ void hang_look(pid_t pid, const char *root, const struct injected_thread *inject
     run->hang_stack = error == NULL ? TAKE(stack.data) : NULL;
     run->hang_key = error == NULL ? TAKE(key.data) : NULL;
     error_free(error);
+}
+
+bool hang_waits_for_events(const struct outcome_run *run)
+{
+    static const char *const functions[] = {"poll",       "ppoll",  "select",      "pselect",
+                                            "epoll_wait", "accept", "epoll_pwait", "accept4",
+                                            "recvfrom",   "recvmsg"};
+    struct frame_text frame;
+    if (run->hang_key == NULL || run->hang_busy || !frame_text_at(run->hang_key, 0, &frame) ||
+        frame.function.text == NULL)
+        return false;
+    struct frame_part name = frame_part_plain(frame.function);
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (frame_part_is(name, functions[i]))
+            return true;
+    return false;
 }

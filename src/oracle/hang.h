@@ -19,6 +19,10 @@
 void hang_look(pid_t pid, const char *root, const struct injected_thread *injected,
                struct outcome_run *run);
 
+// Whether the stack in `run` waits for events from outside, as a server does that has nothing to
+// do.
+bool hang_waits_for_events(const struct outcome_run *run);
+
 // The descendant of `above` whose number in its own PID namespace is `inner`; 0 if there is none.
 pid_t hang_find_inner(pid_t above, pid_t inner);
 

@@ -141,9 +141,9 @@ static struct frame_part module_to_blame(const char *key, size_t number)
     struct frame_part first = {0};
     for (; frame_text_at(key, number, &frame); number++) {
         first = first.text == NULL ? frame.module : first;
-        if (!frame_part_begins(frame.module, "libstdc++") && !frame_part_is_libc(frame.module))
+        if (!frame_part_is_libstdcxx(frame.module) && !frame_part_is_libc(frame.module))
             return frame.module;
-        if (!frame_part_begins(first, "libstdc++"))
+        if (!frame_part_is_libstdcxx(first))
             break;
     }
     return first;
@@ -285,7 +285,7 @@ struct error *verdict_draft_ask_hang(struct verdict_draft *draft)
 {
     const struct outcome_run *run = draft->run;
     bool limit = run->workload.end == SANDBOX_SIGNAL && run->workload.status == SIGXCPU;
-    if (run->workload.end != SANDBOX_TIMEOUT && !limit)
+    if ((run->workload.end != SANDBOX_TIMEOUT && !limit) || run->down)
         return NULL;
     draft->verdict = VERDICT_HANG;
     if (limit)

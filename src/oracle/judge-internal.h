@@ -13,6 +13,7 @@ struct verdict_draft {
     const struct outcome_run *run;
     struct difference difference;
     struct deviation deviation;
+    struct propagation propagation;
     enum verdict verdict; // VERDICTS: not decided yet
     struct buffer reason;
     struct buffer cause;   // the grouping key, without the verdict's name
@@ -20,6 +21,7 @@ struct verdict_draft {
     struct frame_part blamed; // the module that the cause names; it belongs to the run
     enum harm harm;
     bool result;     // the cause is about wrong results, whichever verdict they have
+    bool ignored;    // as in struct judgement
     bool deliberate; // the death of a process was decided on, but is not the worst that happened
 };
 

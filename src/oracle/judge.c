@@ -18,6 +18,7 @@ void judgement_deinit(struct judgement *judgement)
     free(judgement->library);
     free(judgement->about);
     deviation_deinit(&judgement->deviation);
+    propagation_deinit(&judgement->propagation);
     *judgement = (struct judgement){0};
 }
 
@@ -25,6 +26,7 @@ static void verdict_draft_deinit(struct verdict_draft *draft)
 {
     difference_deinit(&draft->difference);
     deviation_deinit(&draft->deviation);
+    propagation_deinit(&draft->propagation);
     buffer_deinit(&draft->reason);
     buffer_deinit(&draft->cause);
     buffer_deinit(&draft->handled);
@@ -57,33 +59,45 @@ static struct error *put_stream(struct verdict_draft *draft, const char *what,
                          injection->program != NULL ? injection->program : "the program");
 }
 
+// A shell that a program starts for a command, inside the C library: nobody sees how it ends.
+static bool is_helper(const struct injection *injection)
+{
+    return injection->program != NULL && injection->parent != NULL && !injection->child &&
+           strcmp(injection->program, "sh") == 0;
+}
+
 // Whether a process reported the failure to whoever started it, which went on as if nothing had
 // happened. That is what is wrong, whatever failed in the process. A process that says nothing may
 // have that exit status anyway, as diff and grep do.
 static bool is_ignored(const struct verdict_draft *draft, const struct injection *injection)
 {
     const struct sandbox_result *workload = &draft->run->workload;
-    return injection->failed && injection->process != 1 && workload->end == SANDBOX_EXIT &&
+    bool failed = injection->failed || is_helper(injection);
+    return failed && injection->process != 1 && workload->end == SANDBOX_EXIT &&
            workload->status == 0 && draft->difference.err_more;
 }
 
-// A script ignores the failures of all that it starts, until it is told not to.
+// Who ignores the failure of one program that it starts ignores those of the others, too. The
+// command is most likely a script.
 static struct error *put_ignored(struct verdict_draft *draft, const struct injection *injection)
 {
     if (injection->child)
         return buffer_printf(&draft->cause, "result after failures that the command ignores");
+    if (injection->parent != NULL)
+        return buffer_printf(&draft->cause, "result after failures that %s ignores",
+                             injection->parent);
     return buffer_printf(&draft->cause, "result after an ignored failure of %s",
                          injection->program != NULL ? injection->program : "a process");
 }
 
-// Whether the program reported the failure on standard error and ended with 0 all the same, and
+// Whether the program reported the failure in an output and ended with 0 all the same, and
 // nothing is lost. Then its exit status is what is wrong, whichever call failed, and whatever it
 // said.
 static bool is_told(const struct verdict_draft *draft)
 {
     const struct difference *difference = &draft->difference;
     return draft->verdict == VERDICT_WRONG_OUTPUT && difference->more != NULL &&
-           difference->more_in == NULL && !difference->lost && !difference->damaged &&
+           !difference->in_file && !difference->lost && !difference->damaged &&
            draft->run->workload.end == SANDBOX_EXIT && draft->run->workload.status == 0;
 }
 
@@ -105,7 +119,8 @@ static struct error *put_reading(struct verdict_draft *draft, const struct injec
 static struct error *put_result_cause(struct verdict_draft *draft, const char *what,
                                       const struct injection *injection)
 {
-    if (is_ignored(draft, injection))
+    draft->ignored = is_ignored(draft, injection);
+    if (draft->ignored)
         return put_ignored(draft, injection);
     if (is_told(draft) && strcmp(what, "damage") != 0)
         return buffer_printf(&draft->cause, "result after what %s reports and ends with 0",
@@ -117,7 +132,7 @@ static struct error *put_result_cause(struct verdict_draft *draft, const char *w
         return put_stream(draft, what, injection);
     }
     struct frame_text frame;
-    if (origin_is_stream_read(injection) && origin_frame(injection, &frame)) {
+    if (origin_reads_stream(injection->function) && origin_frame(injection, &frame)) {
         draft->blamed = frame.module;
         return put_reading(draft, injection);
     }
@@ -360,35 +375,83 @@ static struct error *ask_status(struct verdict_draft *draft)
     return verdict_draft_put_cause_site(draft, "exit status");
 }
 
-// Whether the fault is that something is not removed. Then it is still there, whatever the program
-// does.
-static bool is_removal(const struct verdict_draft *draft)
+// Whether the one fault is that of one of these functions, up to NULL.
+static bool is_failure_of(const struct verdict_draft *draft, const char *const *functions)
 {
-    static const char *const functions[] = {"unlink", "unlinkat", "remove", "rmdir"};
     const struct observation *observation = &draft->run->observation;
     if (observation->injections.count == 0 || injection_second(observation) != NULL)
         return false;
     const char *function = observation->injections.items[0].function;
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (function != NULL && strcmp(function, functions[i]) == 0)
+    for (; function != NULL && *functions != NULL; functions++)
+        if (strcmp(function, *functions) == 0)
             return true;
     return false;
+}
+
+// What is not removed is still there, whatever the program does.
+static const char *const removals[] = {"unlink", "unlinkat", "remove", "rmdir", NULL};
+static const char *const modes[] = {"chmod", "fchmod", "fchmodat", "lchmod", NULL};
+
+// Where modes cannot be set, nobody does better than to leave the new file to its owner alone.
+static bool is_harmless_mode(const struct verdict_draft *draft)
+{
+    return draft->difference.stricter && is_failure_of(draft, modes);
+}
+
+// Whether the fault is that there is no memory. That says nothing about a file: a list that calls
+// it missing is wrong then.
+static bool lacks_memory(const struct verdict_draft *draft)
+{
+    const struct observation *observation = &draft->run->observation;
+    const char *fault =
+        observation->injections.count != 0 ? observation->injections.items[0].fault : NULL;
+    const char *error = fault != NULL ? strrchr(fault, '/') : NULL;
+    return error != NULL && strcmp(error, "/ENOMEM") == 0;
+}
+
+// Whether the fault is that a stream has no buffer. What it writes is the same then, but comes
+// earlier than what other processes write.
+static bool lacks_buffer(const struct verdict_draft *draft)
+{
+    const struct observation *observation = &draft->run->observation;
+    struct frame_text frame;
+    return observation->injections.count != 0 && injection_second(observation) == NULL &&
+           observation->injections.items[0].stack != NULL &&
+           frame_text_at(observation->injections.items[0].stack, 0, &frame) &&
+           frame_part_is(frame.function, "_IO_file_doallocate");
+}
+
+// The verdict on harmless differences.
+static struct error *say_harmless(struct verdict_draft *draft, const char *what)
+{
+    draft->verdict = draft->difference.err_more ? VERDICT_GRACEFUL : VERDICT_PASS;
+    return buffer_printf(&draft->reason, "as the reference, but for %s", what);
 }
 
 static struct error *ask_output(struct verdict_draft *draft)
 {
     const struct difference *difference = &draft->difference;
     bool less = difference->err && !difference->err_more; // stderr lacks something
-    if (difference->left && !difference->out && !difference->files && !less && is_removal(draft)) {
+    bool kept = difference->left && is_failure_of(draft, removals);
+    // Whoever is told that a file has another mode than it should can set it.
+    if (difference->modes && (difference->err_more || is_harmless_mode(draft))) {
         draft->verdict = difference->err_more ? VERDICT_GRACEFUL : VERDICT_PASS;
-        return buffer_printf(&draft->reason, "as the reference, but for what could not be removed");
+        TRY(buffer_printf(&draft->reason, "%s", difference->sentence));
+        TRY(verdict_draft_put_stderr(draft));
+        return verdict_draft_put_cause_site(draft, "mode");
     }
+    if (kept && !difference->out && !difference->files && !less)
+        return say_harmless(draft, "what could not be removed");
+    if (difference->reordered && !difference->left && !difference->files && !less &&
+        lacks_buffer(draft))
+        return say_harmless(draft, "the order of lines, since a stream has no buffer");
     if (!difference->out && !difference->files && !difference->left && !less)
         return NULL;
     // A server's answer with an HTTP status is to its client what an exit status is to others. A
     // list that says of an entry what is wrong with it is right.
-    bool refused = ((difference->refused && draft->run->serves) || difference->instead) &&
-                   !difference->files && !difference->left && !less;
+    bool refused = ((difference->refused && draft->run->serves) ||
+                    (difference->instead && !lacks_memory(draft))) &&
+                   !difference->files && (!difference->left || kept) && !less;
     draft->verdict = refused                ? VERDICT_GRACEFUL
                      : difference->err_more ? VERDICT_WRONG_OUTPUT
                                             : VERDICT_SILENT;
@@ -503,6 +566,7 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
     for (size_t i = 0; draft.verdict == VERDICTS; i++)
         TRY(questions[i](&draft));
     TRY(add_loss(&draft));
+    TRY(reference_find_propagation(draft.reference, run, &draft.propagation));
     _cleanup_free_ char *cause = NULL, *handled = NULL, *library = NULL;
     TRY(put_cause(&draft, &draft.cause, &cause));
     if (draft.handled.size != 0)
@@ -524,7 +588,10 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
                                         .library = TAKE(library),
                                         .symptom = draft.difference.symptom,
                                         .deviation = draft.deviation,
-                                        .about = TAKE(draft.difference.about)};
+                                        .propagation = draft.propagation,
+                                        .about = TAKE(draft.difference.about),
+                                        .ignored = draft.ignored};
     draft.deviation = (struct deviation){0};
+    draft.propagation = (struct propagation){0};
     return NULL;
 }

@@ -26,11 +26,21 @@ size_t origin_first_outside(const char *stack)
     return 0;
 }
 
+size_t origin_first_caller(const char *stack)
+{
+    struct frame_text frame;
+    size_t outside = origin_first_outside(stack);
+    for (size_t i = outside; frame_text_at(stack, i, &frame); i++)
+        if (!frame_part_is_libc(frame.module) && !frame_part_is_libstdcxx(frame.module))
+            return i;
+    return outside;
+}
+
 // The function of the C library that a frame called, by which the failed call was made, or the
 // failed function.
 static struct frame_part called_function(const struct injection *injection)
 {
-    size_t outside = origin_first_outside(injection->stack);
+    size_t outside = origin_first_caller(injection->stack);
     struct frame_text inner;
     if (outside == 0)
         return frame_part(injection->function != NULL ? injection->function : "");
@@ -42,7 +52,7 @@ bool origin_frame(const struct injection *injection, struct frame_text *ret_fram
 {
     if (injection->stack == NULL)
         return false;
-    return frame_text_at(injection->stack, origin_first_outside(injection->stack), ret_frame) &&
+    return frame_text_at(injection->stack, origin_first_caller(injection->stack), ret_frame) &&
            ret_frame->whole.size != 0;
 }
 
@@ -66,32 +76,32 @@ bool origin_same_function(const struct frame_text *a, const struct frame_text *b
            (same_part(a->function, b->function) || same_part(hash_of(a->code), hash_of(b->code)));
 }
 
-bool origin_is_own_crash(const struct injection *injection, const char *crash_stack)
+// Whether a frame of the C library is in the function that the failed call was made by.
+static bool calls_alike(const struct injection *injection, const struct frame_text *inner)
 {
-    struct frame_text failed, crashed, first;
-    return is_of_libc(injection) && frame_text_at(crash_stack, 0, &first) &&
-           frame_part_is_libc(first.module) && origin_frame(injection, &failed) &&
-           frame_text_at(crash_stack, origin_first_outside(crash_stack), &crashed) &&
-           !frame_part_is_libc(crashed.module) && same_part(failed.whole, crashed.whole);
+    struct frame_part failed = frame_part_plain(called_function(injection));
+    return failed.text == NULL || same_part(failed, frame_part_plain(inner->function));
 }
 
-// A function of the C library without what its inner names begin with: "__GI___regcomp".
-static struct frame_part plain_name(struct frame_part name)
+bool origin_is_own_crash(const struct injection *injection, const char *crash_stack)
 {
-    for (;;) {
-        size_t skip = name.size != 0 && *name.text == '_' ? 1
-                      : frame_part_begins(name, "GI_")    ? 3
-                                                          : 0;
-        if (skip == 0)
-            return name;
-        name.text += skip;
-        name.size -= skip;
-    }
+    struct frame_text failed, crashed, first, inner = {0};
+    if (!is_of_libc(injection) || !origin_frame(injection, &failed))
+        return false;
+    // A function without a line may make several calls.
+    size_t outside = origin_first_outside(crash_stack);
+    if (failed.function.text != NULL && failed.place.text == NULL &&
+        (outside == 0 || !frame_text_at(crash_stack, outside - 1, &inner) ||
+         !calls_alike(injection, &inner)))
+        return false;
+    return frame_text_at(crash_stack, 0, &first) && frame_part_is_libc(first.module) &&
+           frame_text_at(crash_stack, outside, &crashed) && !frame_part_is_libc(crashed.module) &&
+           same_part(failed.whole, crashed.whole);
 }
 
 static bool is_named(struct frame_part name, const char *const *names, size_t count)
 {
-    name = plain_name(name);
+    name = frame_part_plain(name);
     for (size_t i = 0; i < count; i++)
         if (frame_part_is(name, names[i]))
             return true;
@@ -168,15 +178,14 @@ bool origin_is_stream(const struct injection *injection)
            (strcmp(injection->function, "write") == 0 && is_of_libc(injection));
 }
 
-bool origin_is_stream_read(const struct injection *injection)
+bool origin_reads_stream(const char *function)
 {
     static const char *const functions[] = {
         "getc",     "fgetc",   "getchar", "IO_getc",        "getc_unlocked",  "fgetc_unlocked",
         "uflow",    "fread",   "fgets",   "fread_unlocked", "fgets_unlocked", "getchar_unlocked",
         "getdelim", "getline", "fgetwc",  "getwc",          "fgetws",         "underflow",
     };
-    return injection->function != NULL &&
-           is_named(frame_part(injection->function), functions, LENGTH(functions));
+    return function != NULL && is_named(frame_part(function), functions, LENGTH(functions));
 }
 
 // Programs of one project have the same functions in them: their code is their name.
@@ -233,7 +242,7 @@ struct error *origin_put_frame(struct buffer *text, const struct injection *inje
     bool failed = origin_frame(injection, &first) && first.whole.text == frame->whole.text;
     bool vague = frame->function.text != NULL || frame->code.text != NULL;
     if (failed && vague && frame->place.text == NULL) {
-        struct frame_part called = plain_name(called_function(injection));
+        struct frame_part called = frame_part_plain(called_function(injection));
         TRY(buffer_append(text, called.text != NULL ? called.text : "", called.size));
         TRY(buffer_append(text, " in ", called.size != 0 ? 4 : 0));
     }

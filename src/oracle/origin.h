@@ -14,6 +14,8 @@
 // The number of the innermost frame of a stack outside the C library; 0 if all are inside, as in a
 // stack that could not be followed.
 size_t origin_first_outside(const char *stack);
+// Likewise outside the C++ library, too: who called it.
+size_t origin_first_caller(const char *stack);
 
 // The frame that the failed call belongs to. If the C library made the call, it is the frame that
 // called the C library: a malloc() that fails inside strdup() is a strdup() that fails. False if
@@ -44,9 +46,9 @@ bool origin_of_crash(const struct injection *injection, const char *stack, size_
 // Whether the call writes to a stream. A program needs one check for all of them, when it closes
 // the stream.
 bool origin_is_stream(const struct injection *injection);
-// Whether the call reads from a stream. Its caller needs one check for all of them, when it meets
-// the end.
-bool origin_is_stream_read(const struct injection *injection);
+// Whether the function reads from a stream. Its caller needs one check for all of them, when it
+// meets the end.
+bool origin_reads_stream(const char *function);
 // Appends the place of a frame, the same for the same code in another program: "f at in.c:7 (x)",
 // "{1f00ba47+0x2}".
 _must_check_ struct error *origin_put_code(struct buffer *text, const struct frame_text *frame);

@@ -42,6 +42,7 @@ void outcome_run_deinit(struct outcome_run *run)
     buffer_deinit(&run->absent);
     free(run->trouble);
     free(run->trace);
+    buffer_deinit(&run->interface);
     *run = (struct outcome_run){0};
 }
 

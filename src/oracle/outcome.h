@@ -48,12 +48,13 @@ struct outcome_run {
     char *service;
     // In reference runs: files from before that are not there while it serves, one path per line.
     struct buffer absent;
-    bool down;          // it never became ready
-    bool before_ready;  // it ended before it was ready
-    bool exited_early;  // it exited before it was told to stop
-    char *trace;        // of visible behaviour, if it was recorded to the end; or NULL
-    uint64_t traced_ns; // how long the command itself took then
-    char *trouble;      // why the run failed for reasons that are not the target's; or NULL
+    bool down;               // it never became ready: it ended, or waits for events elsewhere
+    bool before_ready;       // it ended, or its time was over, before it was ready
+    bool exited_early;       // it exited before it was told to stop
+    char *trace;             // of visible behaviour, if it was recorded to the end; or NULL
+    struct buffer interface; // the trace of an interface (interface/record.h), or empty
+    uint64_t traced_ns;      // how long the command itself took then
+    char *trouble;           // why the run failed for reasons that are not the target's; or NULL
 };
 void outcome_run_deinit(struct outcome_run *run);
 

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/quote.h"
+#include "observe/contents.h"
 #include "oracle/reference-model.h"
 
 #include <math.h>
@@ -145,43 +146,70 @@ static struct error *describe(const struct trace_difference *difference, struct 
     }
 }
 
-// Bytes that a call has moved; false if it moves none.
-static bool read_size(const struct trace_line *line, uint64_t *ret_size)
+// What a call has moved; false if it moves nothing.
+static bool read_contents(const struct trace_line *line, struct contents *ret_contents)
 {
-    unsigned long long size;
-    char hash[17];
-    if (line->argument_count < 2 || sscanf(line->arguments[1], "%llu bytes %16s", &size, hash) != 2)
+    unsigned long long size, hash;
+    if (line->argument_count < 2 ||
+        sscanf(line->arguments[1], "%llu bytes %16llx", &size, &hash) != 2)
         return false;
-    *ret_size = size;
+    *ret_contents = (struct contents){hash, size};
+    return true;
+}
+
+static bool is_alike(const struct trace_line *a, const struct trace_line *b)
+{
+    return strcmp(a->call, b->call) == 0 && a->argument_count == b->argument_count &&
+           a->argument_count >= 2 && strcmp(a->arguments[0], b->arguments[0]) == 0;
+}
+
+// All that such calls of a process have moved, one behind the other.
+static bool gather(const struct trace *trace, const char *process, const struct trace_line *like,
+                   struct contents *ret_contents)
+{
+    struct contents sum = {0}, one;
+    for (size_t i = 0; i < trace->processes.count; i++) {
+        const struct trace_process *found = &trace->processes.items[i];
+        for (size_t j = 0; strcmp(found->name, process) == 0 && j < found->lines.count; j++) {
+            if (!is_alike(&found->lines.items[j], like))
+                continue;
+            if (!read_contents(&found->lines.items[j], &one))
+                return false;
+            contents_append(&sum, &one);
+        }
+    }
+    *ret_contents = sum;
     return true;
 }
 
 // Whether the same calls of one process on one thing only move the same data in other portions, as
-// they do after a call that did a part.
-static bool is_about_portions(const struct trace_differences *differences)
+// they do after a call that did a part. Calls that say where must then be more or fewer.
+static bool is_about_portions(const struct trace *traces[2],
+                              const struct trace_differences *differences)
 {
-    uint64_t bytes[2] = {0};
-    size_t calls[2] = {0};
+    const struct trace_process *process = NULL;
     const struct trace_line *first = NULL;
+    struct contents contents[2];
+    size_t calls[2] = {0};
     for (size_t i = 0; i < differences->list.count; i++) {
         const struct trace_difference *difference = &differences->list.items[i];
         const struct trace_line *const lines[2] = {difference->old, difference->new};
-        if (difference->process != differences->list.items[0].process ||
-            (lines[0] == NULL && lines[1] == NULL))
+        process = i == 0 ? difference->process : process;
+        if (difference->process != process || (lines[0] == NULL && lines[1] == NULL))
             return false;
         for (size_t j = 0; j < 2; j++) {
-            uint64_t size;
             if (lines[j] == NULL)
                 continue;
             first = first != NULL ? first : lines[j];
-            if (!read_size(lines[j], &size) || strcmp(first->call, lines[j]->call) != 0 ||
-                strcmp(first->arguments[0], lines[j]->arguments[0]) != 0)
+            if (!is_alike(first, lines[j]))
                 return false;
-            bytes[j] += size;
             calls[j]++;
         }
     }
-    return bytes[0] == bytes[1] && calls[0] != calls[1];
+    return first != NULL && (first->argument_count == 2 || calls[0] != calls[1]) &&
+           gather(traces[0], process->name, first, &contents[0]) &&
+           gather(traces[1], process->name, first, &contents[1]) &&
+           contents[0].size == contents[1].size && contents[0].hash == contents[1].hash;
 }
 
 static struct error *find_deviation(const struct reference *reference, const struct trace *trace,
@@ -189,8 +217,9 @@ static struct error *find_deviation(const struct reference *reference, const str
 {
     _cleanup_(trace_differences_deinit) struct trace_differences differences = {0};
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(trace_compare(&reference->runs.items[0].trace, trace, &differences));
-    if (is_about_portions(&differences))
+    const struct trace *traces[2] = {&reference->runs.items[0].trace, trace};
+    TRY(trace_compare(traces[0], traces[1], &differences));
+    if (is_about_portions(traces, &differences))
         return NULL;
     for (size_t i = 0; i < differences.list.count; i++) {
         const struct trace_difference *difference = &differences.list.items[i];

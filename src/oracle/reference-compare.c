@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void difference_deinit(struct difference *difference)
 {
@@ -34,6 +35,7 @@ struct comparison {
     const struct artifact **artifacts; // of the run, by path
     size_t count;
     struct difference *difference;
+    bool opens; // a file has a mode with which more is allowed, or less for its owner
     ARRAY(struct detail) details;
 };
 
@@ -76,11 +78,17 @@ static struct error *add_detail(struct comparison *comparison, enum rank rank, e
 static struct error *take_symptom(const struct comparison *comparison)
 {
     const struct detail *worst = NULL;
-    for (size_t i = 0; i < comparison->details.count; i++)
-        if (worst == NULL || comparison->details.items[i].rank < worst->rank)
-            worst = &comparison->details.items[i];
+    bool modes = true;
+    for (size_t i = 0; i < comparison->details.count; i++) {
+        const struct detail *detail = &comparison->details.items[i];
+        modes &= detail->symptom == SYMPTOM_MODE;
+        if (worst == NULL || detail->rank < worst->rank)
+            worst = detail;
+    }
     if (worst == NULL)
         return NULL;
+    comparison->difference->modes = modes;
+    comparison->difference->stricter = modes && !comparison->opens;
     comparison->difference->symptom = worst->symptom;
     if (worst->path[0] == '<')
         return NULL;
@@ -159,6 +167,23 @@ static struct error *compare_content(const struct comparison *comparison,
                          (unsigned long long)item->artifact->size);
 }
 
+// Whether all lines are there, and no others: only their order is another.
+static struct error *is_reordered(const struct comparison *comparison,
+                                  const struct reference_item *item,
+                                  const struct artifact *artifact, bool *ret_reordered)
+{
+    struct lines_text text;
+    const struct lines_filters *filters = comparison->reference->filters;
+    _cleanup_(buffer_deinit) struct buffer line = {0};
+    bool there = false, more = true;
+    if (item->lines != NULL && reference_text(artifact, &text) && !text.cut)
+        TRY(lines_all_there(item->lines, filters, &text, &there));
+    if (there)
+        TRY(lines_new(item->lines, filters, &text, &more, &line));
+    *ret_reordered = there && !more;
+    return NULL;
+}
+
 static struct error *compare_stream(struct comparison *comparison, const char *path, enum rank rank,
                                     enum symptom symptom, bool *ret_differs)
 {
@@ -168,9 +193,11 @@ static struct error *compare_stream(struct comparison *comparison, const char *p
     if (item == NULL || artifact == NULL || !item->stable)
         return NULL;
     TRY(compare_content(comparison, item, artifact, ret_differs, &sentence));
-    if (*ret_differs && rank == RANK_OUT)
+    if (*ret_differs && rank == RANK_OUT) {
         TRY(reference_find_report(comparison->reference, artifact, comparison->run,
                                   comparison->difference));
+        TRY(is_reordered(comparison, item, artifact, &comparison->difference->reordered));
+    }
     return *ret_differs ? add_detail(comparison, rank, symptom, path, &sentence) : NULL;
 }
 
@@ -245,6 +272,15 @@ static struct error *say_missing(struct comparison *comparison, const struct ref
     return add_detail(comparison, RANK_FILE, symptom, item->artifact->path, &sentence);
 }
 
+static struct error *say_mode(struct comparison *comparison, const char *path, unsigned mode,
+                              unsigned wanted, struct buffer *sentence)
+{
+    comparison->opens |= (mode & ~wanted) != 0 || (mode & S_IRWXU) != (wanted & S_IRWXU);
+    sentence->size = 0;
+    TRY(reference_put_name(sentence, path));
+    return buffer_printf(sentence, " has mode %03o instead of %03o", mode, wanted);
+}
+
 static bool has_other_mode(const struct reference_item *item, const struct artifact *artifact)
 {
     bool has = artifact->kind == ARTIFACT_FILE || artifact->kind == ARTIFACT_DIRECTORY;
@@ -278,12 +314,9 @@ static struct error *compare_item(struct comparison *comparison, const struct re
         comparison->difference->damaged = true;
     }
     if (!differs && has_other_mode(item, artifact)) {
-        sentence.size = 0;
         differs = true;
         symptom = SYMPTOM_MODE;
-        TRY(reference_put_name(&sentence, artifact->path));
-        TRY(buffer_printf(&sentence, " has mode %03o instead of %03o", artifact->mode,
-                          item->artifact->mode));
+        TRY(say_mode(comparison, artifact->path, artifact->mode, item->artifact->mode, &sentence));
     }
     comparison->difference->files |= differs;
     return differs ? add_detail(comparison, RANK_FILE, symptom, artifact->path, &sentence) : NULL;
@@ -346,6 +379,19 @@ static bool is_kept_beside(const struct comparison *comparison, const char *path
     return false;
 }
 
+// Whether the reference deletes a directory around it. Then it lists nothing of what was in there.
+static bool goes_with_directory(const struct comparison *comparison, const char *path)
+{
+    for (const char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        _cleanup_free_ char *directory = strndup(path, (size_t)(slash - path));
+        const struct reference_item *item =
+            directory != NULL ? reference_find(comparison->reference, directory) : NULL;
+        if (item != NULL && item->stable && item->artifact->kind == ARTIFACT_DELETED)
+            return true;
+    }
+    return false;
+}
+
 // Describes a change to a file that the reference does not change.
 static struct error *compare_new(struct comparison *comparison, const struct artifact *artifact)
 {
@@ -355,7 +401,14 @@ static struct error *compare_new(struct comparison *comparison, const struct art
     _cleanup_(buffer_deinit) struct buffer sentence = {0};
     uint64_t before;
     bool deleted = artifact->kind == ARTIFACT_DELETED, log = false;
+    if (deleted && goes_with_directory(comparison, artifact->path))
+        return NULL;
     bool there = reference_was_there(artifact->path, &before) && artifact->kind == ARTIFACT_FILE;
+    // A file that was written anew as it was: only its time is another one, or its mode.
+    bool again = there && !reference_changes(artifact);
+    unsigned mode = again ? reference_mode_before(artifact->path) : ARTIFACT_NO_MODE;
+    if (again && (mode == artifact->mode || artifact->mode == ARTIFACT_NO_MODE))
+        return NULL;
     if (!there)
         TRY(reference_is_log(comparison->reference, NULL, artifact, comparison->run,
                              comparison->difference, &log));
@@ -370,6 +423,8 @@ static struct error *compare_new(struct comparison *comparison, const struct art
     if (lost && !deleted)
         TRY(buffer_printf(&sentence, " was emptied: %llu bytes are lost",
                           (unsigned long long)before));
+    else if (again)
+        TRY(say_mode(comparison, artifact->path, artifact->mode, mode, &sentence));
     else
         TRY(buffer_printf(&sentence, deleted ? " was deleted"
                                      : there ? " was changed, which the reference does not do"
@@ -379,6 +434,7 @@ static struct error *compare_new(struct comparison *comparison, const struct art
                       : there || deleted ? RANK_FILE
                                          : RANK_NEW,
                       lost               ? SYMPTOM_LOST
+                      : again            ? SYMPTOM_MODE
                       : there || deleted ? SYMPTOM_CHANGED
                                          : SYMPTOM_LEFT,
                       artifact->path, &sentence);

@@ -143,6 +143,12 @@ bool reference_was_there(const char *path, uint64_t *ret_size)
     return there;
 }
 
+unsigned reference_mode_before(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0 ? status.st_mode & 07777 : ARTIFACT_NO_MODE;
+}
+
 bool reference_is_absent(const struct reference *reference, const char *path)
 {
     for (size_t i = 0; i < reference->runs.count; i++) {

@@ -18,7 +18,8 @@ struct reference_run {
     char *failure;                    // why it cannot serve as a reference, or NULL
     char *trace_text;                 // as outcome_run.trace
     double traced_seconds;
-    struct trace trace; // the same, after reference_settle()
+    struct trace trace;      // the same, after reference_settle()
+    struct buffer interface; // as in outcome_run; after reference_settle() of the first run only
 };
 
 // Calls of a process about one thing, which are not the same in all runs. It points into the
@@ -88,6 +89,8 @@ bool reference_was_there(const char *path, uint64_t *ret_size);
 // Whether the reference changes the content that was there before. A file that is made again with
 // the same content is no loss: it can be made once more.
 bool reference_changes(const struct artifact *artifact);
+// The mode of the file that was there before; ARTIFACT_NO_MODE: none was.
+unsigned reference_mode_before(const char *path);
 // Finds a line on stderr that the reference does not have: sets err_more and `more`.
 _must_check_ struct error *reference_find_more(const struct reference *reference,
                                                const struct artifact *artifact,
@@ -137,6 +140,13 @@ _must_check_ struct error *reference_remark_add(struct reference *reference, enu
                                                 const char *path, struct buffer *sentence);
 // Likewise about visible behaviour, if that is wanted.
 _must_check_ struct error *reference_learn_behaviour(struct reference *reference);
+// Checks what libraries give their user, if that is wanted: it must be the same in all runs.
+_must_check_ struct error *reference_learn_interface(struct reference *reference);
+// The trace and the number of accesses, as artifacts.
+_must_check_ struct error *reference_save_interface(struct store *store, int64_t id,
+                                                    const struct reference_run *run);
+_must_check_ struct error *reference_load_interface(const struct store_artifact *row,
+                                                    struct reference_run *run);
 // Fills in items and unsteady directories, and adds remarks about what varies.
 _must_check_ struct error *reference_learn(struct reference *reference);
 

@@ -142,6 +142,7 @@ static struct error *take_line(const struct artifact *artifact, const struct buf
     difference->instead = told.instead && artifact->path[0] == '<';
     difference->more = TAKE(quoted.data);
     difference->more_in = TAKE(name.data);
+    difference->in_file = artifact->path[0] != '<';
     return NULL;
 }
 

@@ -120,6 +120,7 @@ static struct error *save_run(struct store *store, int64_t campaign, uint32_t nu
     TRY(save_text(store, row.id, SANITIZER, run->sanitizer));
     TRY(save_text(store, row.id, ABSENT, run->absent));
     TRY(save_trace(store, row.id, run));
+    TRY(reference_save_interface(store, row.id, run));
     return save_text(store, row.id, CRASH, run->crash);
 }
 
@@ -212,6 +213,10 @@ static struct error *load_artifact(void *data, const struct store_artifact *row)
         return take_trace(row, run);
     if (strcmp(row->path, SECONDS) == 0)
         return take_seconds(row, run);
+    if (strcmp(row->path, STORE_INTERFACE) == 0)
+        return reference_load_interface(row, run);
+    if (strcmp(row->path, STORE_ACCESSES) == 0)
+        return NULL;
     struct artifact *artifact = ARRAY_ADD(&run->artifacts);
     if (artifact == NULL)
         return error_no_memory();

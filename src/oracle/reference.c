@@ -38,6 +38,7 @@ void reference_run_deinit(struct reference_run *run)
     free(run->absent);
     free(run->failure);
     free(run->trace_text);
+    buffer_deinit(&run->interface);
     trace_deinit(&run->trace);
 }
 
@@ -248,6 +249,8 @@ struct error *reference_add_one(struct reference *reference, const struct outcom
     TRY(copy_text(run->sanitizer, &kept->sanitizer));
     TRY(copy_text(run->absent.data, &kept->absent));
     TRY(copy_text(run->trace, &kept->trace_text));
+    if (run->interface.size != 0)
+        TRY(buffer_append(&kept->interface, run->interface.data, run->interface.size));
     kept->traced_seconds = clock_seconds(run->traced_ns);
     TRY(pass_note_on(reference, run->observation.note));
     return copy_text(run->observation.crash_key != NULL ? run->observation.crash_key
@@ -359,6 +362,7 @@ struct error *reference_settle_one(struct reference *reference)
         stats_add(&reference->seconds, reference->runs.items[i].seconds);
     TRY(warn_of_one(reference));
     TRY(reference_learn_behaviour(reference));
+    TRY(reference_learn_interface(reference));
     return reference_learn(reference);
 }
 

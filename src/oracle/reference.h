@@ -102,13 +102,31 @@ _must_check_ struct error *reference_find_deviation(const struct reference *refe
                                                     struct deviation *ret_deviation);
 void deviation_deinit(struct deviation *deviation);
 
+// How what a library gave its user differs from the reference.
+struct propagation {
+    bool known; // it was recorded, and the trace could be read
+    enum store_interface outcome;
+    uint64_t call;                                // the first that differs
+    char *function;                               // of that call; NULL: there is none
+    uint64_t corrupted, wrong, omitted, spurious; // bytes
+    enum store_result result;
+    char *profile; // interface/corruption.h; or NULL
+};
+_must_check_ struct error *reference_find_propagation(const struct reference *reference,
+                                                      const struct outcome_run *run,
+                                                      struct propagation *ret_propagation);
+void propagation_deinit(struct propagation *propagation);
+
 // How a run differs from the reference in its stable parts.
 struct difference {
     bool status, out, err, files;
-    bool left;    // only a new file, which the reference does not leave behind
-    bool lost;    // a file that was there before is gone or empty, and nothing took its place
-    bool spoilt;  // likewise, but the reference keeps nothing of the old content either
-    bool damaged; // a file that programs could read in the reference is empty or damaged
+    bool left;      // only a new file, which the reference does not leave behind
+    bool lost;      // a file that was there before is gone or empty, and nothing took its place
+    bool spoilt;    // likewise, but the reference keeps nothing of the old content either
+    bool modes;     // nothing differs but modes of files
+    bool stricter;  // likewise, and they allow their owners the same and others less
+    bool damaged;   // a file that programs could read in the reference is empty or damaged
+    bool reordered; // stdout has the same lines in another order
     enum symptom symptom;
     char *about;   // which file, or NULL
     bool err_more; // the run reported something that the reference does not, anywhere
@@ -118,6 +136,7 @@ struct difference {
     char *sentence;
     char *more;    // the first line on stderr that the reference does not have, quoted; or NULL
     char *more_in; // where else that line is: "stdout" or a file; NULL: on stderr
+    bool in_file;  // it is in a file, which nobody may look at
 };
 _must_check_ struct error *reference_compare(const struct reference *reference,
                                              const struct outcome_run *run,

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FORMAT     5u
+#define FORMAT     6u
 #define MAGIC      "ordeal profile\n"
 #define MOST_BYTES (256u << 20)
 

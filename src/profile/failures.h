@@ -23,6 +23,14 @@ const char *failure_reason_text(enum failure_reason reason);
 // Failures with less confidence are not shown or used unless the user asks for them.
 #define FAILURE_LIKELY 50
 
+// FAILURE_CODE of which nothing but its looks says that it is one, and FAILURE_NEGATIVE of a number
+// that is large for a code.
+#define FAILURE_UNPROVEN 44
+
+// FAILURE_TRUTH of a function that does something, and nothing says what its result means.
+#define FAILURE_UNDECIDED  45
+#define FAILURES_UNDECIDED "it cannot be told whether 0 or 1 is a failure of it"
+
 // FAILURE_TRUTH with at least this confidence has signs of which of the two results it is.
 #define FAILURE_TRUTH_SIGNS 70
 
@@ -37,6 +45,7 @@ struct failure {
     uint64_t evidence;  // link-time address of the instruction the result comes from
     uint8_t confidence; // 0 to 100
     uint8_t reason;     // enum failure_reason
+    bool unproven;      // a code without a sign, which other functions may give
     bool forced;        // it takes nothing but the failure of functions of the system
     bool alone;         // no callee failed before, and nothing was reported
     bool gives;         // an out-parameter may be filled in, with what is not known

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "flow/image.h"
-#include "profile/declarations.h"
 #include "profile/failures.h"
+#include "profile/header/declarations.h"
 #include "profile/summary.h"
 
 struct profile_set;

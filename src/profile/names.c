@@ -42,7 +42,8 @@ bool name_is_predicate(const char *name)
     static const char *const words[] = {
         "is",       "has",     "can",     "was",     "are",       "equal",   "match",
         "contains", "needs",   "enabled", "range",   "valid",     "ok",      "supported",
-        "exists",   "allowed", "errno",   "errcode", "identical", "support", "supports"};
+        "exists",   "allowed", "errno",   "errcode", "identical", "support", "supports",
+        "equals",   "matches", "same",    "differs", "intersects"};
     if (has_any_word(name, words, sizeof words / sizeof *words))
         return true;
     size_t size = strlen(name);
@@ -98,7 +99,9 @@ bool name_reports_error(const char *name)
 
 bool name_finds(const char *name)
 {
-    static const char *const words[] = {"find", "lookup", "search"};
+    static const char *const words[] = {"find",    "lookup",    "search",      "by_name", "byname",
+                                        "by_key",  "by_id",     "by_label",    "by_code", "byid",
+                                        "by_type", "from_name", "from_string", "bylabel"};
     return has_any_word(name, words, sizeof words / sizeof *words);
 }
 
@@ -186,6 +189,47 @@ bool name_tells_kind(const char *name)
             return !has_any_word(name, acts, sizeof acts / sizeof *acts);
     }
     return false;
+}
+
+bool name_does(const char *name)
+{
+    static const char *const words[] = {
+        "accept",  "activate", "add",     "alloc",  "append",   "apply",   "attach",  "bind",
+        "build",   "cancel",   "change",  "clear",  "close",    "compile", "commit",  "configure",
+        "connect", "convert",  "copy",    "create", "decode",   "delete",  "detach",  "disable",
+        "dump",    "enable",   "encode",  "end",    "exec",     "execute", "export",  "fetch",
+        "fill",    "finish",   "flush",   "format", "generate", "import",  "init",    "initialize",
+        "insert",  "install",  "load",    "lock",   "make",     "map",     "mkdir",   "mount",
+        "move",    "new",      "open",    "output", "parse",    "prepare", "print",   "printf",
+        "process", "push",     "put",     "raise",  "read",     "realloc", "receive", "register",
+        "reload",  "remove",   "rename",  "render", "replace",  "request", "reserve", "reset",
+        "resize",  "resolve",  "restore", "run",    "save",     "seek",    "select",  "send",
+        "set",     "setup",    "sign",    "start",  "stop",     "store",   "submit",  "switch",
+        "sync",    "truncate", "unlink",  "unlock", "unmap",    "unset",   "update",  "wait",
+        "write"};
+    return has_any_word(name, words, sizeof words / sizeof *words);
+}
+
+bool name_acts(const char *name)
+{
+    static const char *const words[] = {
+        "assign",    "authenticate", "begin",      "bell",       "call",      "capture",
+        "cleanup",   "compress",     "consume",    "decompress", "decrypt",   "deliver",
+        "dequeue",   "deserialize",  "disconnect", "discover",   "dispatch",  "draw",
+        "drop",      "emit",         "encrypt",    "enqueue",    "enter",     "erase",
+        "establish", "evaluate",     "expand",     "extract",    "feed",      "forward",
+        "free",      "grab",         "handle",     "handshake",  "hide",      "increment",
+        "invoke",    "join",         "kill",       "launch",     "leave",     "link",
+        "listen",    "login",        "logout",     "merge",      "modify",    "negotiate",
+        "notify",    "pack",         "pause",      "perform",    "play",      "poll",
+        "pop",       "post",         "prepend",    "probe",      "publish",   "query",
+        "queue",     "record",       "recover",    "recv",       "refresh",   "retrieve",
+        "resume",    "rewind",       "rotate",     "scan",       "schedule",  "serialize",
+        "setopt",    "show",         "shutdown",   "skip",       "spawn",     "split",
+        "step",      "subscribe",    "suspend",    "swap",       "terminate", "toggle",
+        "transfer",  "transform",    "translate",  "transmit",   "trigger",   "undo",
+        "unpack",    "upload",       "download",   "visit",      "warp"};
+    return has_any_word(name, words, sizeof words / sizeof *words);
 }
 
 bool name_iterates(const char *name)

@@ -21,6 +21,10 @@ bool name_finds(const char *name);
 bool name_is_measure(const char *name);
 // Its result is a kind, a state or a version of something: uv_handle_get_type.
 bool name_tells_kind(const char *name);
+// Whether a name says that something is done, not asked.
+bool name_does(const char *name);
+// The same of a function whose result is a yes or no, or may be: more words say it.
+bool name_acts(const char *name);
 // It goes on to the next of something: uv_fs_scandir_next.
 bool name_iterates(const char *name);
 // Whether a result of a function of the C library is documented and no failure: one of the threads

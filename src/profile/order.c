@@ -262,6 +262,8 @@ static void use_declaration(const struct profile_set *set, struct module *module
     module->summaries[number].declared = (uint8_t)declared;
     module->summaries[number].documented = (uint16_t)declarations_documented(
         set->options.declarations, function->name, function->name_size);
+    module->summaries[number].enumeration =
+        declarations_enumeration(set->options.declarations, function->name, function->name_size);
     module->hints[number] = hints_with_declaration(module->hints[number], declared);
 }
 

@@ -81,11 +81,13 @@ bool value_is_numbers(const struct value *result)
 struct picture picture_of(const struct summary *summary, unsigned hints, const char *name)
 {
     struct picture picture = {.summary = summary,
+                              .name = name,
                               .hints = hints,
                               .pointer = hints_say_pointer(hints),
                               .wide = hints_say_wide(hints),
                               .narrow = hints_say_narrow(hints),
-                              .pair = hints_say_pair(hints),
+                              .pair =
+                                  hints_say_pair(hints) || summary->declared == DECLARED_STRUCTURE,
                               .truth = summary->declared == DECLARED_TRUTH,
                               .asks = name_is_predicate(name),
                               .compares = name_is_comparison(name),
@@ -208,6 +210,19 @@ enum picture_status picture_status(const struct picture *picture, int64_t number
         }
     }
     return STATUS_NONE;
+}
+
+bool picture_keeps(const struct picture *picture, int64_t number)
+{
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
+        if (outcome->result.kind != VALUE_CONSTANT || outcome->result.number != number)
+            continue;
+        for (unsigned k = 0; k < outcome->effect_count; k++)
+            if (outcome->effects[k].source == 0 && outcome->effects[k].value == number)
+                return true;
+    }
+    return false;
 }
 
 bool picture_enumerates(const struct picture *picture)

@@ -9,9 +9,10 @@
 
 struct picture {
     const struct summary *summary;
+    const char *name;
     unsigned hints;
     bool pointer, wide, narrow;
-    bool pair;               // two words are returned
+    bool pair;               // two words are returned, or a structure
     bool truth;              // declared to be a yes or no
     bool asks, compares;     // according to its name
     bool asks_error;         // likewise: its results are about an error that was before
@@ -72,6 +73,9 @@ enum picture_status {
     STATUS_BAD,  // one of several codes, where positive results store 0
 };
 enum picture_status picture_status(const struct picture *picture, int64_t number);
+
+// Whether a result is also stored where others see it, as the code of the last error is.
+bool picture_keeps(const struct picture *picture, int64_t number);
 
 // Whether positive results are 1, 2, 3, … without a gap: then they name things, not errors.
 bool picture_enumerates(const struct picture *picture);

@@ -5,6 +5,8 @@
 
 #include "base/cleanup.h"
 #include "elf/tables.h"
+#include "profile/convention.h"
+#include "profile/picture.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -163,6 +165,27 @@ static struct error *add_unknown(struct making *making, const char *text, uint32
     return profile_add_text(making->profile, text, ret_text);
 }
 
+// Whether a function returns zero or what says that it failed, and nothing else.
+static bool is_status(const struct summary *summary, const struct failures *failures)
+{
+    bool zero = false, fails = false;
+    for (size_t i = 0; summary != NULL && i < summary->outcomes.count; i++) {
+        const struct value *result = &summary->outcomes.items[i].result;
+        bool constant = result->kind == VALUE_CONSTANT;
+        if (!constant && !value_is_numbers(result))
+            return false;
+        zero |= constant && result->number == 0;
+    }
+    for (size_t i = 0; i < failures->items.count; i++) {
+        const struct failure *failure = &failures->items.items[i];
+        bool likely = failure->confidence >= FAILURE_LIKELY;
+        if (likely && failure->result.kind == VALUE_CONSTANT && failure->result.number == 0)
+            return false;
+        fails |= likely;
+    }
+    return zero && fails;
+}
+
 static struct error *add_function(void *data, const struct profile_export *export)
 {
     struct making *making = data;
@@ -175,6 +198,8 @@ static struct error *add_function(void *data, const struct profile_export *expor
                                         .cut = failures.cut,
                                         .pointer = failures.pointer,
                                         .narrow = failures.narrow};
+    function.truth = export->summary != NULL && export->summary->declared == DECLARED_TRUTH;
+    function.status = is_status(export->summary, &failures);
     TRY(profile_add_text(profile, export->name, &function.name));
     TRY(profile_add_text(profile, export->version, &function.version));
     TRY(add_unknown(making, failures.unknown, &function.unknown));
@@ -185,90 +210,6 @@ static struct error *add_function(void *data, const struct profile_export *expor
         return error_no_memory();
     *added = function;
     return NULL;
-}
-
-// ---- conventions ----
-
-#define FEWEST_CODES 8 // functions that return codes, for it to be a convention
-#define UNDECIDED    45
-#define IN_TABLE     60
-
-static unsigned likely_with(const struct profile *profile, const struct profile_function *function,
-                            enum failure_reason reason, unsigned confidence)
-{
-    unsigned count = 0;
-    for (uint32_t i = 0; i < function->count; i++) {
-        const struct failure *failure = &profile->failures.items[function->first + i];
-        count += failure->reason == reason && failure->confidence >= confidence;
-    }
-    return count;
-}
-
-#define TABLES 8 // of error codes that a library may have
-
-struct table {
-    int64_t base; // all but the lowest byte of its codes
-    size_t functions;
-};
-
-// The table of error codes, as com_err makes them, that a failure belongs to; or NULL.
-static struct table *table_of(struct table *tables, const struct failure *failure)
-{
-    const struct value *result = &failure->result;
-    if (result->kind != VALUE_CONSTANT || failure->reason != FAILURE_CODE ||
-        result->number <= UINT16_MAX || result->number > INT32_MAX)
-        return NULL;
-    for (size_t i = 0; i < TABLES; i++)
-        if (tables[i].base == 0 || tables[i].base == result->number >> 8) {
-            tables[i].base = result->number >> 8;
-            return &tables[i];
-        }
-    return NULL;
-}
-
-// A large number is an error code if many functions return numbers of the same table.
-static void apply_tables(struct profile *profile)
-{
-    struct table tables[TABLES] = {0};
-    for (size_t i = 0; i < profile->functions.count; i++) {
-        const struct profile_function *function = &profile->functions.items[i];
-        const struct table *last = NULL;
-        for (uint32_t k = 0; k < function->count; k++) {
-            struct table *table = table_of(tables, &profile->failures.items[function->first + k]);
-            if (table != NULL && table != last)
-                table->functions++;
-            last = table;
-        }
-    }
-    for (size_t i = 0; i < profile->failures.count; i++) {
-        struct failure *failure = &profile->failures.items[i];
-        const struct table *table = table_of(tables, failure);
-        if (table != NULL && table->functions >= FEWEST_CODES &&
-            failure->confidence < FAILURE_LIKELY)
-            failure->confidence = IN_TABLE;
-    }
-}
-
-// If many functions of a library return 0 or a code, one of several or a negative one, then 0 of a
-// function that returns 0 or 1 is no failure without a sign of it: 1 may be the first of the codes,
-// or an answer.
-static void apply_convention(struct profile *profile)
-{
-    size_t codes = 0, truths = 0;
-    for (size_t i = 0; i < profile->functions.count; i++) {
-        const struct profile_function *function = &profile->functions.items[i];
-        codes += likely_with(profile, function, FAILURE_CODE, FAILURE_LIKELY) > 1 ||
-                 likely_with(profile, function, FAILURE_NEGATIVE, FAILURE_LIKELY) > 1;
-        truths += likely_with(profile, function, FAILURE_TRUTH, FAILURE_TRUTH_SIGNS) != 0;
-    }
-    if (codes < FEWEST_CODES || codes < 4 * truths)
-        return;
-    for (size_t i = 0; i < profile->failures.count; i++) {
-        struct failure *failure = &profile->failures.items[i];
-        if (failure->reason == FAILURE_TRUTH && failure->confidence < FAILURE_TRUTH_SIGNS &&
-            failure->confidence > UNDECIDED)
-            failure->confidence = UNDECIDED;
-    }
 }
 
 // ---- variables ----
@@ -341,8 +282,7 @@ static struct error *fill(struct profile_set *set, size_t module, struct profile
     TRY(profile_add_text(profile, facts->soname, &profile->soname));
     TRY(profile_add_text(profile, facts->build_id, &profile->build_id));
     TRY(profile_each_export(set, module, add_function, &making));
-    apply_tables(profile);
-    apply_convention(profile);
+    convention_apply(profile);
     return add_variables(profile, image);
 }
 

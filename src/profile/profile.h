@@ -14,6 +14,8 @@ struct profile_function {
     uint32_t first, count;              // failures
     uint8_t old;                        // new programs are not linked to this version
     uint8_t cut, pointer, narrow, pure; // as in struct failures
+    uint8_t truth;                      // its result is declared a yes or no
+    uint8_t status;                     // it returns zero or a failure, and nothing else
 };
 
 struct profile_variable { // a variable that failures change

@@ -497,26 +497,6 @@ void search_note_pointer(struct search *search, const struct search_state *state
     search->summary->kept |= callee != NULL && callee->kept && returned;
 }
 
-struct error *search_apply_targets(struct search *search, const struct search_state *state,
-                                   uint32_t at, bool *ret_known)
-{
-    const struct flow_target *targets;
-    size_t count = flow_targets(search->image, state->block, &targets);
-    size_t before = search->work.count;
-    for (size_t i = 0; i < count; i++) {
-        const struct summary *callee =
-            search->context->callee(search->context->data, targets[i].callee);
-        search->computed = callee != NULL && callee->computed;
-        for (size_t k = 0; callee != NULL && k < callee->outcomes.count; k++)
-            TRY(search_apply_outcome(search, state, &callee->outcomes.items[k], at));
-    }
-    // If none is possible on this path, then others are called.
-    *ret_known = search->work.count != before;
-    if (*ret_known)
-        search_note_pointer(search, state, &search->image->blocks.items[state->block], NULL);
-    return NULL;
-}
-
 // Whether errno is read because the callee failed: it may have set errno, and its result was looked
 // at. After a success nobody reads errno.
 static bool explains_error(const struct search_state *state, const struct summary *callee)
@@ -592,6 +572,6 @@ struct error *search_step_call(struct search *search, struct search_state *state
     bool failed = explains_error(state, callee);
     for (size_t i = 0; i < callee->outcomes.count; i++)
         if (!failed || callee->outcomes.items[i].sets_error)
-            TRY(search_apply_outcome(search, state, &callee->outcomes.items[i], at));
+            TRY(search_apply_result(search, state, callee, i, at));
     return NULL;
 }

@@ -160,13 +160,21 @@ _must_check_ struct error *search_apply_outcome_when(struct search *search,
 // notes it.
 void search_note_pointer(struct search *search, const struct search_state *state,
                          const struct flow_block *block, const struct summary *callee);
+// Takes over a value of a callee. Its arguments are what the call passes.
+void tracked_take(struct search *search, struct tracked *tracked, struct value value);
+
+// search-result.c: which outcomes of a callee there are.
+// Adds a state for the outcome at an index, as search_apply_outcome() does. A callee that returns
+// its argument, whether that is NULL or not, has one outcome: the argument.
+_must_check_ struct error *search_apply_result(struct search *search,
+                                               const struct search_state *state,
+                                               const struct summary *callee, size_t index,
+                                               uint32_t at);
 // If the block calls through a table of functions, adds states for all outcomes of those it may
 // call. *ret_known: there are such.
 _must_check_ struct error *search_apply_targets(struct search *search,
                                                 const struct search_state *state, uint32_t at,
                                                 bool *ret_known);
-// Takes over a value of a callee. Its arguments are what the call passes.
-void tracked_take(struct search *search, struct tracked *tracked, struct value value);
 
 // search-error.c: values that are read from errno.
 // Like place_step(), and knows errno.

@@ -234,7 +234,7 @@ static struct error *start_at_end(struct search *search, uint32_t number)
         return search_add_outcome(search, &state);
     search->computed = callee->computed;
     for (size_t i = 0; i < callee->outcomes.count; i++)
-        TRY(search_apply_outcome(search, &state, &callee->outcomes.items[i], state.at - 1));
+        TRY(search_apply_result(search, &state, callee, i, state.at - 1));
     return NULL;
 }
 

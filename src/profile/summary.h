@@ -3,21 +3,10 @@
 #ifndef ORDEAL_PROFILE_SUMMARY_H
 #define ORDEAL_PROFILE_SUMMARY_H
 
+#include "profile/header/declared.h"
 #include "profile/value.h"
 
 #define OUTCOME_EFFECTS 4
-
-// The type of a function's result, if its declaration is known.
-enum declared_result {
-    DECLARED_UNKNOWN,
-    DECLARED_VOID,
-    DECLARED_TRUTH,  // a yes or no
-    DECLARED_NUMBER, // an int, an enumeration or less
-    DECLARED_LONG,   // a number of 64 bits
-    DECLARED_OTHER,  // what has no failures here: floating-point, or names a registered type
-    DECLARED_POINTER,
-    DECLARED_STRUCTURE,
-};
 
 enum effect_kind { EFFECT_GLOBAL, EFFECT_THREAD, EFFECT_ARGUMENT, EFFECT_OWN_THREAD };
 struct effect { // a store that the caller can see
@@ -79,6 +68,7 @@ struct summary {
     bool computed;        // a result is neither a constant nor 64 bits that were kept somewhere
     uint8_t declared;     // enum declared_result
     uint16_t documented;  // enum documented
+    const struct enumeration *enumeration; // that is the declared type, or NULL
 };
 void summary_deinit(struct summary *summary);
 // Frees memory that is reserved for more outcomes.

@@ -26,16 +26,63 @@ static uint64_t short_count(const struct wire_rule *rule, uint64_t asked)
     return asked / 2 != 0 ? asked / 2 : asked;
 }
 
-static void store_outputs(const struct call_frame *frame, const struct wire_rule *rule,
-                          const char *function)
+static const struct wire_out *outs_of(const struct wire_rule *rule)
 {
-    const struct wire_out *outs = (const struct wire_out *)plan_array(runtime.plan->outs);
+    return (const struct wire_out *)plan_array(runtime.plan->outs) + rule->outs.offset;
+}
+
+// Where an output parameter is. `result` is NULL before the function has returned.
+static bool find_output(const struct call_frame *frame, const struct wire_out *out,
+                        const uint64_t *result, uint64_t *ret_address)
+{
+    if (out->argument == WIRE_OUT_RESULT && result == NULL)
+        return false;
+    uint64_t pointer = out->argument == WIRE_OUT_RESULT ? *result : frame->arguments[out->argument];
+    for (uint32_t i = 0; i < out->steps; i++)
+        if (!system_peek((const void *)(pointer + out->before[i]), &pointer, sizeof pointer))
+            return false;
+    *ret_address = pointer + out->offset;
+    return true;
+}
+
+// What the function is about to overwrite.
+static void keep_outputs(const struct call_frame *frame, const struct wire_rule *rule,
+                         struct thread *thread)
+{
+    const struct wire_out *outs = outs_of(rule);
+    thread->keeper = (uint64_t)frame;
     for (uint32_t i = 0; i < rule->outs.count; i++) {
-        const struct wire_out *out = &outs[rule->outs.offset + i];
-        uint64_t pointer = frame->arguments[out->argument] + out->offset;
-        if (!system_poke((void *)pointer, &out->value, out->width))
-            journal_note(WIRE_NOTE_OUT_FAULT, function);
+        uint64_t address;
+        thread->kept[i] = 0;
+        if (outs[i].kind == WIRE_OUT_KEPT && find_output(frame, &outs[i], NULL, &address) &&
+            !system_peek((const void *)address, &thread->kept[i], outs[i].width))
+            thread->kept[i] = 0;
     }
+}
+
+static bool store_output(const struct call_frame *frame, const struct wire_out *out, uint64_t kept,
+                         const uint64_t *result)
+{
+    uint64_t address, value = out->kind == WIRE_OUT_KEPT ? kept : out->value, old = 0;
+    if (!find_output(frame, out, result, &address))
+        return false;
+    if (out->kind == WIRE_OUT_XOR) {
+        if (!system_peek((const void *)address, &old, out->width))
+            return false;
+        value ^= old;
+    }
+    return system_poke((void *)address, &value, out->width);
+}
+
+static void store_outputs(const struct call_frame *frame, const struct wire_rule *rule,
+                          const char *function, const uint64_t *result)
+{
+    const struct wire_out *outs = outs_of(rule);
+    const struct thread *thread = thread_self();
+    bool kept = thread->keeper == (uint64_t)frame;
+    for (uint32_t i = 0; i < rule->outs.count; i++)
+        if (!store_output(frame, &outs[i], kept ? thread->kept[i] : 0, result))
+            journal_note(WIRE_NOTE_OUT_FAULT, function);
 }
 
 static void delay(uint64_t nanoseconds)
@@ -154,8 +201,9 @@ __attribute__((noinline)) static void lose_connection(uint64_t descriptor)
     SYSTEM_2(__NR_shutdown, descriptor, SHUT_RDWR);
 }
 
+// `result` is the function's own, or NULL if it was not called.
 static enum decision finish(struct call_frame *frame, const struct function *function,
-                            const struct wire_rule *rule)
+                            const struct wire_rule *rule, const uint64_t *result)
 {
     uint64_t *arguments = frame->arguments;
     uint32_t stream = stream_action(function->traits, rule);
@@ -164,7 +212,7 @@ static enum decision finish(struct call_frame *frame, const struct function *fun
     if (is_lost(function->traits, rule) && !runtime.filtered)
         lose_connection(arguments[0]);
     if ((rule->actions & WIRE_OUT) != 0)
-        store_outputs(frame, rule, function->name);
+        store_outputs(frame, rule, function->name, result);
     if ((rule->actions & WIRE_ERRNO) != 0 && __errno_location != NULL)
         *__errno_location() = rule->error;
     if ((rule->actions & WIRE_RETURN) == 0)
@@ -238,7 +286,7 @@ static enum decision finish_after(struct call_frame *frame, const struct functio
                                   const struct wire_rule *rule, uint64_t result, uint64_t high)
 {
     if ((rule->actions & WIRE_OUT) != 0)
-        store_outputs(frame, rule, function->name);
+        store_outputs(frame, rule, function->name, &result);
     if ((rule->actions & WIRE_ERRNO) != 0 && __errno_location != NULL)
         *__errno_location() = rule->error;
     if ((rule->actions & WIRE_DELAY) != 0)
@@ -263,7 +311,7 @@ enum decision runtime_performed(struct call_frame *frame, uint64_t result, uint6
     const struct function *function = runtime_slots[frame->slot & FRAME_SLOT_MASK].function;
     if ((rule->actions & WIRE_RETURN) == 0)
         return finish_after(frame, function, rule, result, high);
-    enum decision decision = finish(frame, function, rule);
+    enum decision decision = finish(frame, function, rule, &result);
     if ((rule->actions & (WIRE_AFTER | WIRE_DELAY)) == (WIRE_AFTER | WIRE_DELAY))
         delay(rule->delay_ns);
     return decision;
@@ -291,7 +339,9 @@ enum decision act(const struct call *call, uint32_t number)
     if ((rule->actions & WIRE_OBSERVE) != 0)
         begin_observing(call);
     else if (!performed)
-        return finish(frame, call->function, rule);
+        return finish(frame, call->function, rule, NULL);
+    else if ((rule->actions & WIRE_OUT) != 0)
+        keep_outputs(frame, rule, call->thread);
     if ((rule->actions & WIRE_ERRNO) != 0 && call->function->traits != NULL &&
         (call->function->traits->flags & WIRE_TRAIT_DROPS_BUFFER) != 0)
         stream_lose_buffer(frame->arguments[0]); // it could not be written

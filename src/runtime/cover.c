@@ -2,7 +2,8 @@
 // Which blocks of code are executed, of those that the controller lists. Each gets a breakpoint;
 // when it is first met, the block is marked and the breakpoint removed. Faults that the compiler
 // has put into a module are switched on here, too, by replacing bytes; a breakpoint that stays for
-// a while counts them. The code stays writable meanwhile, so that all this takes a store and no
+// a while counts them. Faults in registers and memory are injected at breakpoints, too (stops.c).
+// The code stays writable meanwhile, so that all this takes a store and no
 // system call: it works where system calls are forbidden, without a lock, and in every forked copy.
 // The C library is never among the modules, since it blocks signals while it runs.
 #include "runtime/signals.h"
@@ -33,24 +34,41 @@ bool cover_is_on(void)
 
 void cover_start(void)
 {
-    // Valgrind does not notice that code changes.
-    if (runtime.region->coverage == 0 || system_peek_by_copy)
+    if (runtime.region->coverage == 0)
         return;
     uint64_t size;
     const struct wire_coverage *file = system_map_file(region_at(runtime.region->coverage), &size);
     if (file == NULL)
         return;
     if (!wire_coverage_is_sound(file, size) ||
-        (uint64_t)file->module_count + file->block_count != runtime.region->mark_count) {
+        (uint64_t)file->module_count + file->block_count +
+                (uint64_t)file->stop_count * WIRE_STOP_MARKS !=
+            runtime.region->mark_count) {
         SYSTEM_2(__NR_munmap, file, size);
         return;
     }
     coverage = file;
     module_marks = region_at(runtime.region->marks);
     block_marks = module_marks + file->module_count;
+    if (file->stop_count != 0)
+        stops_start(file, block_marks + file->block_count);
     const int unblock = 1;
     uint64_t trap = 1ull << (SIGTRAP - 1);
     SYSTEM_4(__NR_rt_sigprocmask, unblock, &trap, 0, 8);
+}
+
+// Valgrind does not notice that code changes; it is told by a request of its valgrind.h. Where the
+// processor runs the code itself, these instructions do nothing.
+static void code_changed(uintptr_t start, uint64_t size)
+{
+    const uint64_t discard_translations = 0x1002;
+    volatile uint64_t request[6] = {discard_translations, start, size};
+    uint64_t result = 0;
+    __asm__ volatile("rolq $3, %%rdi; rolq $13, %%rdi; rolq $61, %%rdi; rolq $51, %%rdi;"
+                     "xchgq %%rbx, %%rbx"
+                     : "+d"(result)
+                     : "a"(request)
+                     : "cc", "memory");
 }
 
 static const struct wire_coverage_module *all_modules(void)
@@ -133,6 +151,9 @@ static void set_breakpoint(const struct module *module, const struct wire_covera
     if ((block->flags & WIRE_BLOCK_PUT) != 0)
         for (int i = 0; i < WIRE_BLOCK_BYTES; i++)
             code[i] = block->put[i];
+    if ((block->flags & WIRE_BLOCK_STOP) != 0 &&
+        !stops_place((uint32_t)(block - all_blocks()), (uintptr_t)code, module->bias))
+        return;
     if (is_noted(block) && block->reached < most && atomic_load(mark_of(block)) < most)
         *code = BREAKPOINT;
 }
@@ -159,6 +180,9 @@ void cover_module(struct module *module)
     atomic_store(&module->covered, known);
     for (uint32_t i = 0; i < known->count; i++)
         set_breakpoint(module, &blocks_of(known)[i]);
+    uint64_t first = blocks_of(known)[0].address,
+             end = blocks_of(known)[known->count - 1].address + WIRE_BLOCK_BYTES;
+    code_changed(module->bias + first, end - first);
 }
 
 static const struct wire_coverage_block *find_block(const struct wire_coverage_module *known,
@@ -188,17 +212,24 @@ static bool is_ours(void *context)
         known != NULL ? find_block(known, at - module->bias) : NULL;
     if (block == NULL || !is_noted(block))
         return false;
+    if ((block->flags & WIRE_BLOCK_STOP) != 0) {
+        stops_reached((uint32_t)(block - all_blocks()), where);
+        return true;
+    }
     if ((block->flags & WIRE_BLOCK_COUNT) != 0) {
         int32_t distance;
         memcpy(&distance, block->put + 1, sizeof distance);
         where->uc_mcontext.gregs[REG_RIP] = (greg_t)(at + WIRE_BLOCK_BYTES) + distance;
-        if (atomic_add(mark_of(block), 1) + 1 >= WIRE_BLOCK_MOST)
-            *(volatile unsigned char *)at = block->put[0];
+        if (atomic_add(mark_of(block), 1) + 1 < WIRE_BLOCK_MOST)
+            return true;
+        *(volatile unsigned char *)at = block->put[0];
+        code_changed(at, 1);
         return true;
     }
     atomic_store(mark_of(block), 1);
     *(volatile unsigned char *)at =
         (block->flags & WIRE_BLOCK_PUT) != 0 ? block->put[0] : (unsigned char)block->code;
+    code_changed(at, 1);
     where->uc_mcontext.gregs[REG_RIP] = (greg_t)at;
     return true;
 }
@@ -207,7 +238,10 @@ bool cover_trap(int number, siginfo_t *info, void *context)
 {
     if (coverage == NULL || number != SIGTRAP)
         return false;
-    if (info->si_code == SI_KERNEL && is_ours(context))
+    // Valgrind says TRAP_BRKPT.
+    bool is_breakpoint = info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT;
+    if ((is_breakpoint && is_ours(context)) ||
+        (info->si_code == TRAP_TRACE && stops_stepped(context)))
         return true;
     if (target_action.sa_handler == SIG_DFL)
         return false;

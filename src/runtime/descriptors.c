@@ -14,6 +14,7 @@
 #include <linux/fcntl.h>
 #include <linux/stat.h>
 #include <stdarg.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <asm/ioctls.h>
@@ -93,6 +94,14 @@ uint64_t descriptor_inode(int64_t descriptor)
                : status.stx_ino;
 }
 
+bool descriptor_is_connection(int64_t descriptor)
+{
+    int type = 0;
+    unsigned size = sizeof type;
+    long result = SYSTEM_6(__NR_getsockopt, descriptor, SOL_SOCKET, SO_TYPE, &type, &size, 0);
+    return !system_failed(result) && (type == SOCK_STREAM || type == SOCK_SEQPACKET);
+}
+
 bool descriptor_is(uint16_t test, int64_t descriptor)
 {
     char terminal[64];
@@ -100,6 +109,8 @@ bool descriptor_is(uint16_t test, int64_t descriptor)
         long flags = SYSTEM_2(__NR_fcntl, descriptor, F_GETFL);
         return !system_failed(flags) && (flags & O_NONBLOCK) != 0;
     }
+    if (test == WIRE_FD_CONNECTION)
+        return descriptor_is_connection(descriptor);
     if (test == WIRE_FD_TTY)
         return !system_failed(SYSTEM_3(__NR_ioctl, descriptor, TCGETS, terminal));
     return descriptor_kind(descriptor) == test;

@@ -23,6 +23,8 @@ void descriptors_note_unshare(void);    // threads may have descriptors of their
 uint32_t descriptor_kind(int64_t descriptor);
 uint64_t descriptor_inode(int64_t descriptor); // 0: it is not open
 bool descriptor_is(uint16_t test, int64_t descriptor);
+// Whether it is a socket of connections, not of datagrams.
+bool descriptor_is_connection(int64_t descriptor);
 // Whether the path that it is open on matches a string of the plan.
 bool descriptor_has_path(const struct wire_instruction *instruction, int64_t descriptor);
 

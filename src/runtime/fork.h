@@ -16,6 +16,9 @@ void fork_prepare(void); // the constructor's part
 bool fork_wants(uint32_t rule);
 // The rule fires. True in the child, which takes the fault; false in the workload.
 bool fork_here(uint32_t rule);
+// The same for a fault of the coverage file, and whether there may be more of them.
+bool fork_stop(uint32_t stop);
+bool fork_stops(void);
 
 // fork-safety.c: checked once, before the first fork; after it the filter keeps things as they are.
 enum wire_fork_refusal fork_safety(void);

@@ -83,6 +83,25 @@ static uint32_t entry_take(uint32_t pid, uint32_t number)
     return found != NO_ENTRY ? found : first;
 }
 
+static void note_program(struct wire_process *process)
+{
+    text_copy(process->program, sizeof process->program, runtime.script);
+    process->helps = runtime.helps;
+}
+
+// How somebody came to it is not always seen: system() makes its process inside the C library.
+static void note_parent(struct wire_process *process)
+{
+    uint32_t entry = process_entry(system_parent());
+    if (entry == NO_ENTRY)
+        return;
+    // It may go on with another program.
+    const struct wire_process *parent = &runtime.programs->processes[entry];
+    process->parent = (uint32_t)atomic_load(&runtime.region->process_numbers[entry]);
+    process->parent_helps = parent->helps;
+    text_copy(process->parent_program, sizeof process->parent_program, parent->program);
+}
+
 // A process keeps its number over exec; a new pid gets the next one. Its entry is taken before its
 // ancestry is known, which may take a while.
 static uint32_t process_number(uint32_t pid, bool forked)
@@ -93,6 +112,7 @@ static uint32_t process_number(uint32_t pid, bool forked)
     system_touch(&processes[entry % WIRE_PROCESSES]);
     if (entry != NO_ENTRY && !forked) {
         runtime.process->shared = &processes[entry];
+        note_program(&processes[entry]);
         runtime.ancestry = processes[entry].ancestry;
         return (uint32_t)atomic_load(&region->process_numbers[entry]);
     }
@@ -102,6 +122,8 @@ static uint32_t process_number(uint32_t pid, bool forked)
     entry = entry_take(pid, number);
     const uint64_t own_call = processes[entry].own_call; // somebody may have been killed in it
     processes[entry] = (struct wire_process){.own_call = own_call};
+    note_program(&processes[entry]);
+    note_parent(&processes[entry]);
     runtime.process->shared = &processes[entry];
     runtime.ancestry = forked        ? ancestry_of_copy()
                        : number == 1 ? WIRE_ANCESTRY_COMMAND

@@ -25,6 +25,8 @@ struct thread {
     uint64_t observed_occurrence;   // its number
     uint64_t words[WIRE_ARGUMENTS]; // what was behind its arguments when it began
     uint32_t words_known;           // bit i: words[i] could be read
+    uint64_t keeper;                // frame of the call whose memory is kept; 0: none
+    uint64_t kept[WIRE_OUT_MAX];    // what its output parameters were before; 0: not known
     uint64_t copying;               // it is in fork(): the ancestry of the child; else 0
 };
 

@@ -496,6 +496,8 @@ static void record_kind(struct wire_call *row, uint64_t descriptor)
         return;
     uint32_t kind = descriptor_kind((int32_t)descriptor);
     uint32_t found = WIRE_KIND_LOOKED | (kind != WIRE_NONE ? 1u << kind : 0);
+    if (kind == WIRE_FD_SOCKET && descriptor_is_connection((int32_t)descriptor))
+        found |= 1u << WIRE_FD_CONNECTION;
     if ((row->kinds & WIRE_KIND_LOOKED) != 0 && row->descriptor != (uint16_t)descriptor)
         found |= WIRE_KIND_SEVERAL;
     row->descriptor = (uint16_t)descriptor;

@@ -23,6 +23,7 @@ struct runtime {
     // What every call needs, in one line of memory.
     struct process *process;
     uint64_t stack_top; // of the main thread
+    bool valgrind;      // runs the target
     bool armed;
     bool out_of_room;      // some function got no slot or no rules
     bool filtered;         // the target filters system calls: make none that can be done without
@@ -51,6 +52,8 @@ struct runtime {
     uint64_t stopped_clock;     // not 0: the time cannot be read any more, this was the last
     struct wire_cache_row *shared_rows;  // NULL: unwind rows are not shared between processes
     char invoked[64];                    // file name it was started under
+    char script[16];                     // the same, or that of the script that a shell runs
+    bool helps;                          // it is a shell that was given a command by -c
     char program_path[WIRE_MODULE_PATH]; // read through program_path()
 } __attribute__((aligned(64)));
 extern struct runtime runtime;

@@ -45,4 +45,16 @@ bool cover_trap(int number, siginfo_t *info, void *context);
 // What the target wants done with the signal of breakpoints; `action` may be NULL.
 void cover_keep_action(const struct sigaction *action, struct sigaction *ret_old);
 
+// ---- stops.c: faults of the coverage file ----
+
+struct wire_coverage;
+void stops_start(const struct wire_coverage *file, uint32_t *marks);
+// A block's breakpoint is about to be put there. False: no fault is left there.
+bool stops_place(uint32_t block, uintptr_t address, uintptr_t bias);
+// The breakpoint was executed. `context` is the kernel's; it is changed so that the program goes
+// on.
+void stops_reached(uint32_t block, void *context);
+// A single step is over. False: it was none of ours.
+bool stops_stepped(void *context);
+
 #endif

@@ -114,6 +114,26 @@ static void find_program(int argc, char **argv)
     text_copy(runtime.invoked, sizeof runtime.invoked, name);
 }
 
+// A shell has the name of its script, for those who ask who started a process.
+static void find_script(int argc, char **argv)
+{
+    static const char *const shells[] = {"sh", "dash", "bash", "ksh", "mksh", "zsh"};
+    const char *name = runtime.invoked;
+    bool shell = false;
+    for (unsigned i = 0; i < sizeof shells / sizeof *shells; i++)
+        shell |= text_equal(name, shells[i]);
+    for (int i = 1; shell && i < argc && !runtime.helps; i++) {
+        const char *word = argv[i];
+        if (word[0] != '-') {
+            name = text_base(word);
+            break;
+        }
+        for (word++; *word != '\0' && *word != '-'; word++) // "-c", "-ec", not "--norc"
+            runtime.helps |= *word == 'c';
+    }
+    text_copy(runtime.script, sizeof runtime.script, name);
+}
+
 static void find_clock(void)
 {
     for (size_t i = 0; i < runtime.modules->count; i++)
@@ -151,6 +171,7 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     runtime.stack_top = (uint64_t)environment;
     fork_mode = false; // writes to its page first: reading it before would cost two faults
     find_program(argc, argv);
+    find_script(argc, argv);
     process_start();
     thread_self();
     bool crashes = (region->options & WIRE_CATCH_CRASHES) != 0;
@@ -159,7 +180,8 @@ __attribute__((constructor)) static void runtime_start(int argc, char **argv, ch
     if (&__libc_single_threaded != NULL)
         runtime_single_threaded = &__libc_single_threaded;
     for (const struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next)
-        system_peek_by_copy |= text_starts(text_base(map->l_name), "vgpreload_");
+        runtime.valgrind |= text_starts(text_base(map->l_name), "vgpreload_");
+    system_peek_by_copy |= runtime.valgrind;
     fork_prepare();
     plugin_prepare();
     evaluate_prepare();

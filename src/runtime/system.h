@@ -101,6 +101,7 @@ struct system_entry { // as getdents64() gives it
 };
 
 uint32_t system_pid(void);
+uint32_t system_parent(void); // of this process
 uint32_t system_tid(void);
 
 // Shared futex: wait while *word == value, at most timeout_ms. False on timeout.

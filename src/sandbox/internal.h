@@ -98,6 +98,8 @@ bool overlay_lacks_directory(const struct overlay *overlay);
 // sandbox->copy, that is shown inside in place of the working directory.
 _must_check_ struct error *overlay_new(struct sandbox *sandbox);
 void overlay_free(struct overlay *overlay);
+// As sandbox_usage().
+_must_check_ struct error *overlay_usage(struct sandbox *sandbox, struct sandbox_usage *ret_usage);
 void overlay_renew(struct overlay *overlay);  // the next run gets a new zygote
 void overlay_disown(struct overlay *overlay); // its processes belong to another process
 

@@ -22,17 +22,20 @@ enum message_kind {
     // root, the directory of upper layers.
     MESSAGE_READY,
     // To init.
-    MESSAGE_START, // values: linger, terminal, address of a function or 0, attached; payload:
-                   // struct sandbox_limits, struct spawn_signals, directory, command, environment;
-                   // descriptors: output, errors, input or what the function shares
+    MESSAGE_START, // values: linger, terminal, address of a function or 0, attached, fixed
+                   // addresses; payload: struct sandbox_limits, struct spawn_signals, directory,
+                   // command, environment; descriptors: output, errors, input or what the function
+                   // shares
     MESSAGE_KILL_STEP, // kill the processes of the step
     MESSAGE_KILL_ALL,  // kill all processes
+    MESSAGE_COUNT,     // count the objects of System V IPC; the answer is DONE
     // From init.
     MESSAGE_STARTED, // values: pid
     MESSAGE_COMMAND, // the command ended; values: status, CPU time in ns, peak memory, step is
                      // over, signal of an orphan
     MESSAGE_STEP,    // all it started ended, too; values: -, CPU time, peak memory, -, signal
-    MESSAGE_DONE,    // KILL_STEP or KILL_ALL was done; values: as of STEP
+    MESSAGE_DONE,    // KILL_STEP, KILL_ALL or COUNT was done; values: as of STEP, the first is the
+                     // count
 };
 
 #define MESSAGE_VALUES      5

@@ -22,6 +22,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -353,9 +354,9 @@ static struct error *overlay_start(struct sandbox *sandbox, struct spawn *spawn,
     TRY(message_add_text(&payload, exposed ? sandbox->copy.path : sandbox->directory));
     TRY(message_add_list(&payload, spawn->command));
     TRY(message_add_list(&payload, spawn->environment));
-    struct message head = {
-        .kind = MESSAGE_START,
-        .values = {linger, spawn->terminal, (intptr_t)spawn->inside, spawn->attached}};
+    struct message head = {.kind = MESSAGE_START,
+                           .values = {linger, spawn->terminal, (intptr_t)spawn->inside,
+                                      spawn->attached, spawn->fixed_addresses}};
     int given[] = {spawn->output, spawn->errors, inner >= 0 ? inner : spawn->input, -1};
     if (spawn->inside != NULL)
         given[2] = spawn->shared;
@@ -420,6 +421,27 @@ static struct error *overlay_kill_step(struct sandbox *sandbox, struct progress 
 static struct error *overlay_kill_all(struct sandbox *sandbox)
 {
     return order(sandbox->overlay, MESSAGE_KILL_ALL, NULL);
+}
+
+// Everything that a run can write is on one file system.
+struct error *overlay_usage(struct sandbox *sandbox, struct sandbox_usage *ret_usage)
+{
+    struct overlay *overlay = sandbox->overlay;
+    struct statvfs status;
+    if (overlay->upper_layers < 0 || sandbox->copy.path != NULL)
+        return error_new("the sandbox has no private view");
+    if (fstatvfs(overlay->upper_layers, &status) < 0)
+        return error_from_errno(errno, "cannot look at a private view");
+    TRY(message_send(overlay->init_socket, &(struct message){.kind = MESSAGE_COUNT}, NULL, NULL));
+    _cleanup_(incoming_deinit) struct incoming answer;
+    TRY(message_receive(overlay->init_socket, &answer));
+    TRY(message_failure(&answer));
+    if (answer.head.kind != MESSAGE_DONE)
+        return error_new("the sandbox talks nonsense");
+    *ret_usage = (struct sandbox_usage){.files = status.f_files - status.f_ffree,
+                                        .blocks = status.f_blocks - status.f_bfree,
+                                        .shared = (uint64_t)answer.head.values[0]};
+    return NULL;
 }
 
 #define OVERLAY_BACKEND                                                                            \

@@ -69,6 +69,7 @@ static struct error *start_step(struct running_step *running, struct capture *ca
         .output = step->passed ? step->output : output,
         .errors = step->passed ? step->errors : errors,
         .terminal = step->terminal,
+        .fixed_addresses = step->fixed_addresses,
         .limits = sandbox->limits,
         .announce = -1,
         .attached = sandbox->attached,

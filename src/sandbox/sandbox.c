@@ -77,6 +77,13 @@ void sandbox_set_network(struct sandbox *sandbox, bool network)
     overlay_renew(sandbox->overlay);
 }
 
+struct error *sandbox_usage(struct sandbox *sandbox, struct sandbox_usage *ret_usage)
+{
+    if (!sandbox->in_use || sandbox->kind != SANDBOX_OVERLAY)
+        return error_new("the sandbox has no private view");
+    return overlay_usage(sandbox, ret_usage);
+}
+
 struct error *sandbox_each_change(struct sandbox *sandbox, const char *const *ignored,
                                   struct error *(*change)(void *, const struct sandbox_change *),
                                   void *data)

@@ -103,10 +103,11 @@ struct sandbox_step {
     int input;   // a descriptor for stdin, -1: /dev/null; a function has none
     bool passed; // stdout and stderr are the next two, and are not captured
     int output, errors;
-    bool terminal;       // input is a terminal, which is to control the command's session
-    uint64_t timeout_ns; // 0: none. Without `linger`, until the command *and* all that it
-                         // started have ended
-    bool linger;         // processes that it leaves behind (a server) stay until the run ends
+    bool fixed_addresses; // of the command and all it starts: the same in every run
+    bool terminal;        // input is a terminal, which is to control the command's session
+    uint64_t timeout_ns;  // 0: none. Without `linger`, until the command *and* all that it
+                          // started have ended
+    bool linger;          // processes that it leaves behind (a server) stay until the run ends
     // If not NULL: when *stop is above `stop_above`, the step is ended as if its time were over.
     const volatile int *stop;
     int stop_above;
@@ -155,6 +156,15 @@ const char *sandbox_directory(const struct sandbox *sandbox);
 // the user's. An error if the run has no view of it that is private.
 _must_check_ struct error *sandbox_put_file(const struct sandbox *sandbox, const char *path,
                                             const struct buffer *content);
+
+// During a run: what is in its private view, or how much. If a step leaves both numbers and
+// `shared` as they were, the next step begins as the first one did. OVERLAY only, without a working
+// copy; an error otherwise. Messages in queues of POSIX are not seen.
+struct sandbox_usage {
+    uint64_t files, blocks;
+    uint64_t shared; // objects of System V IPC
+};
+_must_check_ struct error *sandbox_usage(struct sandbox *sandbox, struct sandbox_usage *ret_usage);
 
 // What the run has done with its private network. For `look`; nothing if it has none.
 struct sandbox_traffic {

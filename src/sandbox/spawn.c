@@ -16,15 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define STACK_SIZE (64 * 1024)
-#define SHARED     3 // the descriptor that a function inside gets
-#define OOM_SCORE  500
-#define OOM_TEXT   "500"
+#define PERSONALITY_ASK 0xffffffffu
+#define STACK_SIZE      (64 * 1024)
+#define SHARED          3 // the descriptor that a function inside gets
+#define OOM_SCORE       500
+#define OOM_TEXT        "500"
 
 struct start {
     const struct spawn *spawn;
@@ -191,6 +193,8 @@ static const char *prepare(const struct start *start)
         return "set up standard streams";
     if (spawn->terminal && ioctl(0, TIOCSCTTY, 0) < 0)
         return "set up the terminal";
+    if (spawn->fixed_addresses) // where that is forbidden, they stay random
+        personality((unsigned long)personality(PERSONALITY_ASK) | ADDR_NO_RANDOMIZE);
     spawn_be_ended_first();
     if (!limit_resources(&spawn->limits))
         return "limit resources";

@@ -26,6 +26,7 @@ struct spawn {
     int shared;
     int input, output, errors;    // its standard streams; a negative input is /dev/null
     bool terminal;                // input is to be the controlling terminal
+    bool fixed_addresses;         // as in sandbox_step
     struct sandbox_limits limits; // set for each process
     const int *groups; // descriptors of cgroup.procs files to enter, ends with -1; or NULL
     int announce;      // socket for a MESSAGE_HELLO with the child's credentials, or -1

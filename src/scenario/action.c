@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Parses, checks and prints the actions of a rule: return values, errno, delays, signals, short
+// Parses and prints the actions of a rule: return values, errno, delays, signals, short
 // transfers, output parameters.
 #include "scenario/action.h"
 
@@ -259,14 +259,38 @@ static struct error *parse_short(struct parser *parser, struct actions *actions)
     return NULL;
 }
 
-// N[:WIDTH][+OFFSET]
+static struct error *parse_out_offset(struct parser *parser, uint64_t *ret_offset)
+{
+    struct lexer *lexer = &parser->lexer;
+    bool minus = lexer->token.kind == (enum token_kind)'-';
+    *ret_offset = 0;
+    if (!minus && lexer->token.kind != (enum token_kind)'+')
+        return NULL;
+    TRY(lexer_next(lexer));
+    TRY(parse_bounded(parser, "the offset of an output parameter", 0, INT32_MAX, ret_offset));
+    *ret_offset = minus ? -*ret_offset : *ret_offset;
+    return NULL;
+}
+
+static struct error *parse_out_root(struct parser *parser, uint32_t *ret_argument)
+{
+    uint64_t number;
+    if (lexer_is_name(&parser->lexer, "result")) {
+        *ret_argument = WIRE_OUT_RESULT;
+        return lexer_next(&parser->lexer);
+    }
+    TRY(parse_bounded(parser, "an argument number", 1, WIRE_ARGUMENTS, &number));
+    *ret_argument = (uint32_t)number - 1;
+    return NULL;
+}
+
+// N[:WIDTH][+OFFSET][>[+OFFSET]]...
 struct error *action_parse_out_place(struct parser *parser, struct wire_out *ret_out)
 {
     struct lexer *lexer = &parser->lexer;
     struct wire_out out = {.width = 4};
     uint64_t number;
-    TRY(parse_bounded(parser, "an argument number", 1, WIRE_ARGUMENTS, &number));
-    out.argument = (uint32_t)number - 1;
+    TRY(parse_out_root(parser, &out.argument));
     if (lexer->token.kind == (enum token_kind)':') {
         TRY(lexer_next(lexer));
         size_t start = lexer->token.start;
@@ -275,9 +299,15 @@ struct error *action_parse_out_place(struct parser *parser, struct wire_out *ret
             return parser_error(parser, start, "an output parameter is 1, 2, 4 or 8 bytes wide");
         out.width = (uint32_t)number;
     }
-    if (lexer->token.kind == (enum token_kind)'+') {
+    TRY(parse_out_offset(parser, &out.offset));
+    while (lexer->token.kind == (enum token_kind)'>') {
+        if (out.steps == WIRE_OUT_STEPS)
+            return parser_error(parser, lexer->token.start,
+                                "at most %d pointers lead to an output parameter",
+                                WIRE_OUT_STEPS + 1);
+        out.before[out.steps++] = out.offset;
         TRY(lexer_next(lexer));
-        TRY(parse_bounded(parser, "the offset of an output parameter", 0, INT32_MAX, &out.offset));
+        TRY(parse_out_offset(parser, &out.offset));
     }
     *ret_out = out;
     return NULL;
@@ -288,6 +318,14 @@ struct error *action_parse_out_value(struct parser *parser, struct wire_out *out
     struct lexer *lexer = &parser->lexer;
     size_t start = lexer->token.start;
     struct actions scratch = {0};
+    if (lexer_is_name(lexer, "kept")) {
+        out->kind = WIRE_OUT_KEPT;
+        return lexer_next(lexer);
+    }
+    if (lexer_is_name(lexer, "xor")) {
+        out->kind = WIRE_OUT_XOR;
+        TRY(lexer_next(lexer));
+    }
     TRY(action_parse_value(parser, &scratch));
     if (scratch.value_kind != WIRE_VALUE_INTEGER || scratch.set != WIRE_RETURN)
         return parser_error(parser, start, "an output parameter takes a whole number");
@@ -382,137 +420,6 @@ struct error *action_parse(struct parser *parser, struct actions *actions)
     return action_parse_value(parser, actions);
 }
 
-// Refuses the name of an errno as a value, unless the function returns errnos: read=EIO would
-// return 5, a number of bytes.
-static struct error *check_errno_value(const struct actions *actions, const struct source *source,
-                                       const struct pattern *pattern)
-{
-    const char *failure = NULL, *function = pattern->name.chars, *value = actions->value_text.chars;
-    if (!actions->is_errno || !prototype_failure(function, &failure) || failure == NULL ||
-        failure == PROTOTYPE_ERRNO)
-        return NULL;
-    return source_error(source, actions->value_start,
-                        "%s fails by returning %s, with errno beside it; write %s=%s/%s", function,
-                        failure, function, failure, value);
-}
-
-static bool is_callable(const struct pattern *pattern)
-{
-    const struct wire_traits *traits = wire_traits_find(pattern->name.chars);
-    return traits == NULL || !(traits->flags & WIRE_TRAIT_NOT_CALLABLE);
-}
-
-static struct error *check_observed(const struct actions *actions, const struct source *source,
-                                    size_t offset, const struct pattern *pattern)
-{
-    if (!(actions->set & WIRE_OBSERVE))
-        return NULL;
-    if (actions->watch || actions->set != WIRE_OBSERVE)
-        return source_error(source, offset,
-                            "'observe' lets the function return what it does, so no other action "
-                            "goes with it");
-    if (!is_callable(pattern))
-        return source_error(source, offset,
-                            "%s returns twice or never, or looks at its caller: it cannot be "
-                            "observed",
-                            pattern->name.chars);
-    return NULL;
-}
-
-static struct error *check_fate(const struct actions *actions, const struct source *source,
-                                const struct pattern *pattern)
-{
-    const char *function = pattern->name.chars;
-    bool performed = actions->set & WIRE_PERFORMED;
-    if (!(actions->set & (WIRE_PERFORMED | WIRE_SKIPPED)))
-        return NULL;
-    if (!(actions->set & WIRE_RETURN))
-        return source_error(source, actions->performed_start,
-                            performed
-                                ? "'performed' calls the function and then reports something else; "
-                                  "say what: %s=-1/EIO, performed"
-                                : "'skipped' does not call the function; say what it is to return: "
-                                  "%s=-1/EIO, skipped",
-                            function);
-    if (performed && !is_callable(pattern))
-        return source_error(source, actions->performed_start,
-                            "%s returns twice or never, or looks at its caller: it cannot be "
-                            "'performed'",
-                            function);
-    return NULL;
-}
-
-static struct error *check_after(const struct actions *actions, const struct source *source,
-                                 const struct pattern *pattern)
-{
-    if (!(actions->set & WIRE_AFTER))
-        return NULL;
-    if (!(actions->set & (WIRE_DELAY | WIRE_OUT)))
-        return source_error(source, actions->after_start,
-                            "'after' says when a delay or an output parameter comes; the rule has "
-                            "neither");
-    if (!is_callable(pattern))
-        return source_error(source, actions->after_start,
-                            "%s returns twice or never, or looks at its caller: nothing can come "
-                            "'after' it",
-                            pattern->name.chars);
-    return NULL;
-}
-
-// A result that is not in the registers of an integer or a floating point number.
-static struct error *check_parts(const struct actions *actions, const struct source *source,
-                                 const struct pattern *pattern)
-{
-    const char *function = pattern->name.chars;
-    const struct wire_traits *traits = wire_traits_find(function);
-    if (traits == NULL || !(actions->set & WIRE_RETURN))
-        return NULL;
-    if (traits->flags & WIRE_TRAIT_IN_MEMORY)
-        return source_error(source, actions->value_start,
-                            "%s returns a structure in memory, not a value; let it be called and "
-                            "change its fields, or fail another function",
-                            function);
-    if (traits->flags & WIRE_TRAIT_COMPLEX_LONG && actions->value_kind != WIRE_VALUE_LONG_DOUBLE)
-        return source_error(source, actions->value_start,
-                            "%s returns complex long double; write its real part with L: %s=1.5L",
-                            function, function);
-    return NULL;
-}
-
-struct error *action_check(struct actions *actions, const struct source *source, size_t offset,
-                           const struct pattern *pattern)
-{
-    if (actions->watch && actions->set != 0)
-        return source_error(source, offset,
-                            "'watch' injects nothing, so no other action goes "
-                            "with it");
-    if (!actions->watch && actions->set == 0)
-        return source_error(source, offset, "say what to inject: %s=-1/EIO, %s delay 50ms, ...",
-                            pattern->name.chars, pattern->name.chars);
-    if (actions->errno_only && (actions->set & WIRE_RETURN))
-        return source_error(source, actions->value_start,
-                            "with 'errno only' the call goes through, so it has no return value; "
-                            "write VALUE/ERRNO for both");
-    TRY(check_observed(actions, source, offset, pattern));
-    TRY(check_errno_value(actions, source, pattern));
-    TRY(check_fate(actions, source, pattern));
-    TRY(check_after(actions, source, pattern));
-    TRY(check_parts(actions, source, pattern));
-    if (!(actions->set & WIRE_SHORT))
-        return NULL;
-    if (actions->set & WIRE_RETURN)
-        return source_error(source, actions->short_start,
-                            "with 'short' the call goes through, so it has no return value");
-    if (actions->short_argument == 0 && pattern->prototype != NULL)
-        actions->short_argument = pattern->prototype->count;
-    if (actions->short_argument == 0)
-        return source_error(source, actions->short_start,
-                            "it is not known which argument of '%s' is the length; write "
-                            "short(argument: N)",
-                            pattern->name.chars);
-    return NULL;
-}
-
 static struct error *print_named(struct buffer *buffer, const char *before, enum constant_kind kind,
                                  int number)
 {
@@ -544,12 +451,23 @@ static struct error *print_short(const struct actions *actions, struct buffer *b
 
 static struct error *print_out(const struct wire_out *out, struct buffer *buffer)
 {
-    TRY(buffer_printf(buffer, "out(%u", out->argument + 1));
+    if (out->argument == WIRE_OUT_RESULT)
+        TRY(buffer_printf(buffer, "out(result"));
+    else
+        TRY(buffer_printf(buffer, "out(%u", out->argument + 1));
     if (out->width != 4)
         TRY(buffer_printf(buffer, ":%u", out->width));
-    if (out->offset != 0)
-        TRY(buffer_printf(buffer, "+%" PRIu64, out->offset));
-    return buffer_printf(buffer, ")=%" PRId64, (int64_t)out->value);
+    for (uint32_t i = 0; i <= out->steps; i++) {
+        uint64_t offset = i < out->steps ? out->before[i] : out->offset;
+        if (offset != 0)
+            TRY(buffer_printf(buffer, "%+" PRId64, (int64_t)offset));
+        if (i < out->steps)
+            TRY(buffer_printf(buffer, ">"));
+    }
+    if (out->kind == WIRE_OUT_KEPT)
+        return buffer_printf(buffer, ")=kept");
+    return buffer_printf(buffer, ")=%s%" PRId64, out->kind == WIRE_OUT_XOR ? "xor " : "",
+                         (int64_t)out->value);
 }
 
 struct error *action_print(const struct actions *actions, struct buffer *buffer)

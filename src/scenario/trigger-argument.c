@@ -105,13 +105,15 @@ const struct trigger_kind trigger_arg = {
 };
 
 // In the order of enum wire_fd_test.
-static const char *const fd_tests[] = {"pipe", "socket", "file", "directory", "tty", "nonblocking"};
+static const char *const fd_tests[] = {"pipe", "socket",      "file",      "directory",
+                                       "tty",  "nonblocking", "connection"};
 
 static struct error *parse_fd(struct parser *parser, struct expression *node)
 {
     TRY(parse_argument_number(parser, node, "fd", SCENARIO_LAST_ARGUMENT));
     return parse_suffix(parser, fd_tests, sizeof fd_tests / sizeof *fd_tests,
-                        "pipe, socket, file, directory, tty or nonblocking after '.'",
+                        "pipe, socket, file, directory, tty, nonblocking or connection "
+                        "after '.'",
                         &node->other);
 }
 
@@ -150,11 +152,12 @@ const struct trigger_kind trigger_fd = {
     .about =
         {
             .name = "fd",
-            .syntax = "fd(N)[.pipe|.socket|.file|.directory|.tty|.nonblocking]",
+            .syntax = "fd(N)[.pipe|.socket|.file|.directory|.tty|.nonblocking|.connection]",
             .summary = "what the descriptor in argument N is",
             .description = "Asks the kernel about the descriptor at the moment of the call; false "
                            "if it is not open. Without a suffix it is the descriptor's number. "
-                           "Where argument N is a FILE, it is the descriptor of that stream.",
+                           "Where argument N is a FILE, it is the descriptor of that stream. "
+                           "A connection is a socket that does not send single datagrams.",
             .example = "read=-1/EAGAIN when fd(1).socket and fd(1).nonblocking",
         },
     .parse = parse_fd,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The stub that counts. A jump to it takes five bytes, so it replaces some instructions around the
 // stop address, all of one block: nothing jumps between them. The stub leaves the 128 bytes below
-// the stack pointer alone, which belong to the function, and restores the flags.
+// the stack pointer alone, which belong to the function, and does not change the flags.
 #include "state/program.h"
 
 #include "isa/relocate.h"
@@ -10,14 +10,38 @@
 
 #define JUMP_SIZE 5
 
-static const unsigned char count_begin[] = {
-    0x48, 0x8d, 0x64, 0x24, 0x80, // lea rsp, [rsp - 128]
-    0x9c,                         // pushfq
-    0xf0, 0x48, 0xff, 0x0d,       // lock dec qword [rip + distance]
+#define LEAVE_RED_ZONE 0x48, 0x8d, 0x64, 0x24, 0x80                   // lea rsp, [rsp - 128]
+#define ENTER_RED_ZONE 0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00 // lea rsp, [rsp + 128]
+
+// How a stub counts. Each piece but the last ends with a displacement to the counter.
+struct counting {
+    unsigned char pieces[WIRE_STATE_USES + 1][16];
+    uint8_t sizes[WIRE_STATE_USES + 1];
+    uint8_t uses;
+    unsigned char end[16];
+    uint8_t end_size;
 };
-static const unsigned char count_end[] = {
-    0x9d,                                          // popfq
-    0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00 // lea rsp, [rsp + 128]
+
+// No instruction changes flags, so none are saved.
+static const struct counting alone = {
+    .pieces = {{LEAVE_RED_ZONE, 0x51, 0x48, 0x8b, 0x0d},   // push rcx; mov rcx, [rip + ...]
+               {0x48, 0x8d, 0x49, 0xff, 0x48, 0x89, 0x0d}, // lea rcx, [rcx - 1]; mov [...], rcx
+               {0xe3}},                                    // jrcxz
+    .sizes = {9, 7, 1},
+    .uses = 2,
+    .end = {0x59, ENTER_RED_ZONE}, // pop rcx
+    .end_size = 9,
+};
+static const struct counting shared = {
+    .pieces = {{LEAVE_RED_ZONE, 0x9c, 0xf0, 0x48, 0xff,
+                0x0d}, // pushfq; lock dec qword [rip + ...]
+                       // jle, not jz: others come here until the tracer has heard of the one that
+                       // was meant
+               {0x7e}},
+    .sizes = {10, 1},
+    .uses = 1,
+    .end = {0x9d, ENTER_RED_ZONE}, // popfq
+    .end_size = 9,
 };
 
 struct window { // of instructions, by index
@@ -67,24 +91,29 @@ static bool append_jump(struct wire_state_counter *counter, uint64_t target)
     return append(counter, jump, sizeof jump);
 }
 
-static bool append_count(struct wire_state_counter *counter, uint32_t *ret_branch)
+static bool append_count(const struct counting *counting, struct wire_state_counter *counter,
+                         uint32_t *ret_branch)
 {
-    // jle, not jz: other threads come here until the tracer has heard of the one that was meant.
-    const unsigned char distance[4] = {0}, branch[] = {0x7e, 0};
-    if (!append(counter, count_begin, sizeof count_begin))
-        return false;
-    counter->count_at = counter->size;
-    if (!append(counter, distance, sizeof distance))
-        return false;
-    counter->count_end = counter->size;
-    if (!append(counter, branch, sizeof branch))
+    const unsigned char distance[4] = {0};
+    for (uint32_t i = 0; i <= counting->uses; i++) {
+        if (!append(counter, counting->pieces[i], counting->sizes[i]))
+            return false;
+        if (i == counting->uses)
+            break;
+        counter->uses[i] = counter->size;
+        if (!append(counter, distance, sizeof distance))
+            return false;
+        counter->use_ends[i] = counter->size;
+    }
+    counter->use_count = counting->uses;
+    if (!append(counter, distance, 1))
         return false;
     *ret_branch = counter->size;
-    return append(counter, count_end, sizeof count_end);
+    return append(counter, counting->end, counting->end_size);
 }
 
 static bool make(const struct state_program *program, struct window window, uint32_t stop,
-                 struct wire_state_counter *counter)
+                 const struct counting *counting, struct wire_state_counter *counter)
 {
     const struct flow_image *image = program->image;
     const struct isa_insn *last = &image->insns.items[window.end - 1];
@@ -93,7 +122,7 @@ static bool make(const struct state_program *program, struct window window, uint
     counter->start = flow_address(image, &image->insns.items[window.first]);
     counter->end = flow_address(image, last) + last->length;
     for (uint32_t i = window.first; i < window.end; i++) {
-        if (i == stop && !append_count(counter, &branch))
+        if (i == stop && !append_count(counting, counter, &branch))
             return false;
         if (!append_copy(program, i, counter))
             return false;
@@ -101,7 +130,7 @@ static bool make(const struct state_program *program, struct window window, uint
     if (!append_jump(counter, counter->end) || counter->size - branch > 127)
         return false;
     counter->code[branch - 1] = (unsigned char)(counter->size - branch);
-    if (!append(counter, count_end, sizeof count_end))
+    if (!append(counter, counting->end, counting->end_size))
         return false;
     counter->trap = counter->size;
     return append(counter, &breakpoint, 1);
@@ -125,8 +154,8 @@ static uint32_t bytes_of(const struct flow_image *image, struct window window)
     return size;
 }
 
-void state_program_make_counter(const struct state_program *program, uint32_t insn,
-                                struct wire_state_counter *ret_counter)
+void state_program_make_counters(const struct state_program *program, uint32_t insn,
+                                 struct wire_state_fault *fault)
 {
     const struct flow_image *image = program->image;
     const struct flow_block *block = block_of(image, insn);
@@ -138,10 +167,12 @@ void state_program_make_counter(const struct state_program *program, uint32_t in
         struct window window = {first, insn + 1};
         while (window.end < end && bytes_of(image, window) < JUMP_SIZE)
             window.end++;
-        struct wire_state_counter counter = {0};
-        if (bytes_of(image, window) < JUMP_SIZE || !make(program, window, insn, &counter))
+        struct wire_state_counter single = {0}, several = {0};
+        if (bytes_of(image, window) < JUMP_SIZE || !make(program, window, insn, &alone, &single) ||
+            !make(program, window, insn, &shared, &several))
             continue;
-        *ret_counter = counter;
+        fault->counter = single;
+        fault->shared_counter = several;
         return;
     }
 }

@@ -4,6 +4,7 @@
 //   memory total+4:4 zero at main+0x10 permanent
 //   register rdx set at libc.so.6:write when count == 3 and thread(2)
 //   register rdx flip 3 at main+0x10 when input(3)
+//   register rbx flip 40 after 1200us
 // The text is read here and written back the same way; what it means in a program, plan.h says.
 #ifndef ORDEAL_STATE_FAULT_H
 #define ORDEAL_STATE_FAULT_H
@@ -37,7 +38,7 @@ const char *state_flag_name(unsigned bit);
 
 enum state_change { STATE_FLIP, STATE_ZERO, STATE_SET, STATE_VALUE };
 
-enum state_place { STATE_AT_LINE, STATE_AT_FUNCTION, STATE_AT_ADDRESS };
+enum state_place { STATE_AT_LINE, STATE_AT_FUNCTION, STATE_AT_ADDRESS, STATE_AT_MOMENT };
 
 struct state_fault {
     bool memory;
@@ -59,7 +60,8 @@ struct state_fault {
     char *library; // that the place is in, as the user wrote it; NULL: the program
     char *name;    // of the file or function
     unsigned line;
-    uint64_t address; // or the offset from the function's start
+    uint64_t address;   // or the offset from the function's start
+    uint64_t moment_ns; // of processor time
     bool permanent;
     uint64_t count;  // at least 1
     unsigned thread; // in which its executions count, by creation from 1; 0: in all
@@ -76,7 +78,7 @@ _must_check_ struct error *state_fault_parse(const struct source *source,
                                              struct state_fault *ret_fault);
 // Writes it; state_fault_parse() gives an equal fault of what is written.
 _must_check_ struct error *state_fault_format(const struct state_fault *fault, struct buffer *text);
-// The parts of it: "rax", "total+4"; "flip 3"; "main+0x10".
+// The parts of it: "rax", "total+4"; "flip 3"; "at main+0x10", "after 12ms".
 _must_check_ struct error *state_fault_format_target(const struct state_fault *fault,
                                                      struct buffer *text);
 _must_check_ struct error *state_fault_format_change(const struct state_fault *fault,

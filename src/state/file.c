@@ -138,6 +138,7 @@ struct wire_state_result state_file_result(const struct state_file *file,
                                            const struct state_program *program)
 {
     struct wire_state_result result = file->map->result;
+    result.module[sizeof result.module - 1] = '\0';
     result.task[sizeof result.task - 1] = result.program[sizeof result.program - 1] = '\0';
     if (result.activation == WIRE_STATE_OVERWRITTEN && !result.by_kernel &&
         reads_and_writes(program, result.access))

@@ -3,6 +3,7 @@
 #include "state/fault.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 
@@ -63,6 +64,8 @@ struct error *state_fault_format_change(const struct state_fault *fault, struct 
     }
     const char *between = " ";
     for (unsigned bit = 0; !fault->all && bit < STATE_BITS; bit++) {
+        if (fault->bits[bit / 8] == 0)
+            bit |= 7; // the rest of the byte
         if (!has_bit(fault, bit))
             continue;
         unsigned last = bit;
@@ -80,8 +83,24 @@ struct error *state_fault_format_change(const struct state_fault *fault, struct 
     return NULL;
 }
 
+// In the largest unit that makes it a whole number.
+static struct error *put_moment(uint64_t ns, struct buffer *text)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"s", NS_PER_S}, {"ms", NS_PER_MS}, {"us", NS_PER_US}, {"ns", 1}};
+    size_t i = 0;
+    while (ns % units[i].ns != 0)
+        i++;
+    return buffer_printf(text, "after %" PRIu64 "%s", ns / units[i].ns, units[i].name);
+}
+
 struct error *state_fault_format_place(const struct state_fault *fault, struct buffer *text)
 {
+    if (fault->place == STATE_AT_MOMENT)
+        return put_moment(fault->moment_ns, text);
+    TRY(buffer_printf(text, "at "));
     if (fault->library != NULL)
         TRY(buffer_printf(text, "%s%s", fault->library,
                           fault->place == STATE_AT_ADDRESS ? "+" : ":"));
@@ -110,7 +129,7 @@ struct error *state_fault_format(const struct state_fault *fault, struct buffer 
     TRY(state_fault_format_target(fault, text));
     TRY(buffer_printf(text, " "));
     TRY(state_fault_format_change(fault, text));
-    TRY(buffer_printf(text, " at "));
+    TRY(buffer_printf(text, " "));
     TRY(state_fault_format_place(fault, text));
     if (fault->permanent)
         TRY(buffer_printf(text, " permanent"));

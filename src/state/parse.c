@@ -3,6 +3,7 @@
 #include "state/fault.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/suggestion.h"
 
 #include <ctype.h>
@@ -282,9 +283,10 @@ static struct error *read_change(struct reader *reader, struct state_fault *faul
             return read_value(reader, fault);
         skip_blanks(reader);
         struct reader ahead = *reader;
-        fault->all = i != STATE_FLIP && is(read_piece(&ahead, ""), "at");
+        struct piece next = read_piece(&ahead, "");
+        fault->all = i != STATE_FLIP && (is(next, "at") || is(next, "after"));
         if (fault->all && !fault->memory && fault->reg->class == WIRE_STATE_FLAGS)
-            return source_error(reader->source, ahead.at - 2, "say which flags: zf, cf, ...");
+            return source_error(reader->source, next.at, "say which flags: zf, cf, ...");
         return fault->all ? NULL : read_bits(reader, fault);
     }
     char storage[SUGGESTION_SIZE];
@@ -344,12 +346,43 @@ static struct error *read_line(const struct reader *reader, struct piece whole, 
     return keep_name(fault, file);
 }
 
+// 12ms
+static struct error *read_moment(struct reader *reader, struct state_fault *fault)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"ns", 1}, {"us", NS_PER_US}, {"ms", NS_PER_MS}, {"s", NS_PER_S}};
+    static const char wanted[] = "a time, such as 12ms or 300us";
+    struct piece piece = read_piece(reader, ""), number = piece, unit;
+    uint64_t value;
+    fault->place = STATE_AT_MOMENT;
+    fault->place_at = piece.at;
+    for (number.size = 0; number.size < piece.size; number.size++)
+        if (!isdigit((unsigned char)piece.text[number.size]))
+            break;
+    unit = (struct piece){piece.text + number.size, piece.at, piece.size - number.size};
+    if (number.size == 0 || unit.size == 0)
+        return unexpected(reader, piece, wanted);
+    TRY(read_number(reader, number, wanted, &value));
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (is(unit, units[i].name) && !__builtin_mul_overflow(value, units[i].ns, &value)) {
+            fault->moment_ns = value;
+            return value != 0 ? NULL
+                              : source_error(reader->source, piece.at,
+                                             "at its start a program has nothing to change yet");
+        }
+    return unexpected(reader, piece, wanted);
+}
+
 // save.c:22, main+0x10, 0x1139; libc.so.6:write, libc.so.6+0x1234
 static struct error *read_place(struct reader *reader, struct state_fault *fault)
 {
     struct piece word = read_piece(reader, "");
+    if (is(word, "after"))
+        return read_moment(reader, fault);
     if (!is(word, "at"))
-        return unexpected(reader, word, "'at' and where: " PLACES);
+        return unexpected(reader, word, "'at' and where: " PLACES "; or 'after' and a time");
     struct piece whole = read_piece(reader, "");
     fault->place_at = whole.at;
     TRY(take_library(&whole, fault));
@@ -412,6 +445,10 @@ static struct error *read_condition(struct reader *reader, struct piece piece, b
     bool count = is(piece, "count"), thread = is(piece, "thread"), input = is(piece, "input");
     if ((count && *counted) || (thread && fault->thread != 0) || (input && fault->input != 0))
         return source_error(reader->source, piece.at, "there are two conditions of this kind");
+    if ((count || thread) && fault->place == STATE_AT_MOMENT)
+        return source_error(reader->source, piece.at, "%s",
+                            count ? "a fault at a moment comes once"
+                                  : "a moment is of the whole process");
     *counted |= count;
     if (input)
         fault->input_at = piece.at;
@@ -429,6 +466,8 @@ static struct error *read_rest(struct reader *reader, struct state_fault *fault)
     struct piece piece = read_piece(reader, "");
     bool counted = false;
     fault->permanent = is(piece, "permanent");
+    if (fault->permanent && fault->place == STATE_AT_MOMENT)
+        return source_error(reader->source, piece.at, "a fault at a moment comes once");
     if (fault->permanent)
         piece = read_piece(reader, "");
     fault->count = 1;

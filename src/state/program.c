@@ -295,15 +295,23 @@ struct error *state_program_resolve(const struct state_program *program,
                                     const struct state_fault *fault, const struct source *source,
                                     struct wire_state_fault *ret_fault)
 {
-    struct wire_state_fault wire = {
-        .permanent = fault->permanent, .count = fault->count, .thread = fault->thread};
+    struct wire_state_fault wire = {.permanent = fault->permanent,
+                                    .count = fault->count,
+                                    .thread = fault->thread,
+                                    .moment_ns = fault->moment_ns};
     struct isa_decoder decoder;
     struct isa_reads reads;
-    uint32_t index;
+    uint32_t index = 0;
     size_t size;
-    TRY(find_stop(program, fault, source, &index));
+    bool at_moment = fault->place == STATE_AT_MOMENT;
+    if (!at_moment)
+        TRY(find_stop(program, fault, source, &index));
     TRY(set_target(program, fault, source, &wire));
     set_change(fault, &wire);
+    if (at_moment) {
+        *ret_fault = wire;
+        return NULL;
+    }
     const struct isa_insn *insn = &program->image->insns.items[index];
     const unsigned char *code = state_program_code(program, insn, &size);
     wire.stop = flow_address(program->image, insn);
@@ -311,6 +319,7 @@ struct error *state_program_resolve(const struct state_program *program,
     if (code == NULL || !isa_reads(&decoder, code, size, wire.stop, &reads))
         return source_error(source, fault->place_at, "the instruction there cannot be read");
     wire.system_call = reads.system_call;
+    wire.repeats = reads.repeats;
     bool is_read = wire.memory ? reads_memory(&reads, &wire) : reads_fault(&reads, &wire);
     wire.read = is_read ? WIRE_STATE_READ_ALWAYS : WIRE_STATE_READ_NEVER;
     if (wire.permanent && wire.system_call)
@@ -319,7 +328,7 @@ struct error *state_program_resolve(const struct state_program *program,
                             "instruction before it");
     bool counts = wire.count > 1 || wire.thread != 0;
     if (counts && wire.thread == 0) // the stub counts for all threads
-        state_program_make_counter(program, index, &wire.counter);
+        state_program_make_counters(program, index, &wire);
     if (counts && wire.counter.size == 0 && wire.system_call)
         return source_error(source, fault->place_at,
                             "executions of this system call cannot be counted; name the "

@@ -52,8 +52,8 @@ _must_check_ struct error *state_program_name_place(const struct state_program *
 _must_check_ struct error *state_program_name_data(const struct state_program *program,
                                                    uint64_t address, struct state_fault *fault);
 
-// Makes the stub that counts executions of an instruction; size 0 if it cannot be done there.
-void state_program_make_counter(const struct state_program *program, uint32_t insn,
-                                struct wire_state_counter *ret_counter);
+// Makes the stubs that count executions of an instruction; their size is 0 if that cannot be done.
+void state_program_make_counters(const struct state_program *program, uint32_t insn,
+                                 struct wire_state_fault *fault);
 
 #endif

@@ -114,3 +114,12 @@ bool stats_accurate_bonferroni(const uint64_t *counts, size_t k, uint64_t n, dou
     return reach(0, (double)n, deviations((1 - confidence) / (double)(k > 0 ? k : 1))) <=
            half_width;
 }
+
+struct stats_interval stats_mean_interval(const struct stats_moments *moments, double confidence)
+{
+    if (moments->n < 2)
+        return (struct stats_interval){-INFINITY, INFINITY};
+    double n = (double)moments->n;
+    double width = gsl_cdf_tdist_Qinv((1 - confidence) / 2, n - 1) * moments->deviation / sqrt(n);
+    return (struct stats_interval){moments->mean - width, moments->mean + width};
+}

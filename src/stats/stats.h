@@ -54,6 +54,11 @@ struct stats_correlation {
     size_t n;
 };
 struct stats_correlation stats_correlate(const double *x, const double *y, size_t count);
+// Spearman's, of ranks. Each pair stands for as many equal ones as its weight says; n is their sum.
+_must_check_ struct error *stats_spearman(const double *x, const double *y, const double *weights,
+                                          size_t count, struct stats_correlation *ret_correlation);
+// Cramer's V of a table as for stats_independence(): 0 none, 1 complete. NAN if it is undefined.
+double stats_cramer(const uint64_t (*rows)[2], size_t count);
 // Fits a zeta distribution, in which k has a probability proportional to k^-exponent, to n counts
 // with this mean of logarithms. Gives the most likely exponent and its standard error. NAN if all
 // counts are 1 or there are none.
@@ -77,6 +82,8 @@ struct stats_moments {
     double mean, deviation; // of the sample (n - 1)
 };
 void stats_add(struct stats_moments *moments, double value); // one pass, stable
+// Student's interval of a mean. All numbers if n < 2.
+struct stats_interval stats_mean_interval(const struct stats_moments *moments, double confidence);
 
 // A random number generator: the same seed gives the same numbers on every machine and in every
 // version.

@@ -78,7 +78,8 @@ static void sum_deinit(struct sum *sum)
 static struct error *
 each_count(struct scan *scan, struct error *(*row)(void *, const struct store_count *), void *data)
 {
-    _cleanup_(sum_deinit) struct sum sum = {.started = scan->query == COUNT_ALL};
+    _cleanup_(sum_deinit) struct sum sum = {.started = scan->query == COUNT_ALL ||
+                                                       scan->query == COUNT_ALIKE_TRIALS};
     for (;;) {
         const char *word, *group;
         bool got;
@@ -107,5 +108,16 @@ struct error *store_each_count(struct store *store, int64_t campaign, const char
     _cleanup_(scan_end) struct scan scan = {0};
     TRY(scan_start(store, query, &scan));
     TRY(scan_bind_integer(&scan, 1, campaign));
+    return each_count(&scan, row, data);
+}
+
+struct error *store_count_alike(struct store *store, int64_t campaign, uint64_t number,
+                                struct error *(*row)(void *, const struct store_count *),
+                                void *data)
+{
+    _cleanup_(scan_end) struct scan scan = {0};
+    TRY(scan_start(store, COUNT_ALIKE_TRIALS, &scan));
+    TRY(scan_bind_integer(&scan, 1, campaign));
+    TRY(scan_bind_integer(&scan, 2, (int64_t)number));
     return each_count(&scan, row, data);
 }

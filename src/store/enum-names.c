@@ -35,6 +35,20 @@ static const char *const stops[STORE_STOPS] = {
 };
 const struct enum_names stop_names = {"reason to stop", stops, STORE_STOPS};
 
+static const char *const interfaces[STORE_INTERFACES] = {
+    [STORE_INTERFACE_SAME] = "same",
+    [STORE_INTERFACE_DIFFERS] = "differs",
+    [STORE_INTERFACE_DIVERGED] = "diverged",
+};
+const struct enum_names interface_names = {"interface", interfaces, STORE_INTERFACES};
+
+static const char *const results[STORE_RESULTS] = {
+    [STORE_RESULT_MINUS_ONE] = "minus-one", [STORE_RESULT_NULL] = "null",
+    [STORE_RESULT_ZERO] = "zero",           [STORE_RESULT_POINTER] = "wrong-pointer",
+    [STORE_RESULT_VALUE] = "wrong-value",
+};
+const struct enum_names result_names = {"result", results, STORE_RESULTS};
+
 static const char *const selections[STORE_SELECTIONS] = {
     [STORE_SELECT_ALL] = "all",
     [STORE_SELECT_SAMPLE] = "sample",

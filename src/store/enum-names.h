@@ -29,6 +29,25 @@ enum store_stop {
     STORE_STOPS
 };
 
+// How what a library gave its user differs from the reference.
+enum store_interface {
+    STORE_INTERFACE_SAME,
+    STORE_INTERFACE_DIFFERS,
+    STORE_INTERFACE_DIVERGED, // it was called otherwise, without a difference before
+    STORE_INTERFACES
+};
+
+// The return value of the first call that differs.
+enum store_result {
+    STORE_RESULT_RIGHT, // or there is none
+    STORE_RESULT_MINUS_ONE,
+    STORE_RESULT_NULL, // instead of a pointer
+    STORE_RESULT_ZERO, // and no pointer
+    STORE_RESULT_POINTER,
+    STORE_RESULT_VALUE,
+    STORE_RESULTS
+};
+
 // Which candidates of a campaign are run.
 enum store_selection {
     STORE_SELECT_ALL,
@@ -149,6 +168,7 @@ enum consequence_kind {
     CONSEQUENCES
 };
 
+extern const struct enum_names interface_names, result_names;
 extern const struct enum_names state_names, stop_names, selection_names, remark_names,
     outcome_names, artifact_names, way_names, damage_names, basis_names, proof_names,
     consequence_names, scope_names;

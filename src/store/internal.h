@@ -29,6 +29,8 @@ enum query {
     PROVE_FINDING,
     JOIN_FINDING,
     SET_TRIAL_FINDING,
+    COUNT_ALIKE_TRIALS,
+    INVALIDATE_ALIKE_TRIALS,
     NEWEST_CAMPAIGN,
     FIND_CAMPAIGN,
     FIND_TRIAL,
@@ -55,6 +57,9 @@ enum query {
     ADD_INVOCATION,
     EACH_INVOCATION,
     COUNT_INVOCATIONS,
+    ADD_PROPAGATION,
+    EACH_PROPAGATION,
+    EACH_INTERFACE_TRIAL,
     ADD_UPSETS,
     EACH_UPSETS,
     ADD_LATENCY,
@@ -128,6 +133,10 @@ _must_check_ struct error *scan_bind_integer(struct scan *scan, int parameter, i
 _must_check_ struct error *scan_bind_text(struct scan *scan, int parameter, const char *text);
 // Goes to the next row. *ret_got is false at the end.
 _must_check_ struct error *scan_step(struct scan *scan, bool *ret_got);
+// One row: the verdicts that store_invalidate_trials() would change.
+_must_check_ struct error *
+store_count_alike(struct store *store, int64_t campaign, uint64_t number,
+                  struct error *(*row)(void *, const struct store_count *), void *data);
 _must_check_ struct error *scan_column_text(struct scan *scan, int column, const char **ret_text);
 _must_check_ struct error *scan_bind_bytes(struct scan *scan, int parameter, const void *bytes,
                                            size_t size);
@@ -168,7 +177,8 @@ struct table {
 };
 extern const struct table table_campaign, table_reference, table_artifact, table_candidate,
     table_trial, table_injection, table_finding, table_recovery, table_line_coverage, table_remark,
-    table_variable, table_consequence, table_invocation, table_upsets, table_latency;
+    table_variable, table_consequence, table_invocation, table_upsets, table_latency,
+    table_propagation;
 
 struct store_artifact_row {
     int64_t reference;

@@ -23,6 +23,7 @@
 #define VERSION_WITH_PARTS        11
 #define VERSION_WITH_SCOPES       13
 #define VERSION_WITH_UPSETS       14
+#define VERSION_WITH_PROPAGATIONS 15
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
@@ -257,6 +258,10 @@ struct error *older_add_views(struct store *store, int64_t version)
                           "CREATE TEMP TABLE upsets (id, campaign, points, instructions, bits,"
                           " unread, classes, all_classes, read);"
                           "CREATE TEMP TABLE latency (id, trial, seconds)"));
+    if (version < VERSION_WITH_PROPAGATIONS)
+        TRY(store_execute(store, "CREATE TEMP TABLE propagation (id, trial, outcome, call,"
+                                 " function, corrupted, wrong, omitted, spurious, result,"
+                                 " profile)"));
     if (version < VERSION_WITHOUT_SECRETS)
         TRY(add_variable_view(store));
     return version < VERSION_WITH_FACTS ? add_view(store, "remark", old_remarks) : NULL;

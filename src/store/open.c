@@ -27,6 +27,10 @@ static struct error *check_path(const char *path, enum store_mode mode)
     if (stat(path, &facts) != 0) {
         if (errno == ENOENT && mode == STORE_WRITE)
             return NULL;
+        if (errno == ENOENT && strcmp(path, STORE_DEFAULT) == 0)
+            return error_new("%s: there is no such file here; 'ordeal test' and 'ordeal campaign' "
+                             "make it where they run",
+                             path);
         return error_from_errno(errno, "%s: cannot be opened", path);
     }
     // Opening a FIFO could block forever.
@@ -204,10 +208,13 @@ static struct error *make_private(struct store *store)
 {
     int descriptor = open(store->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
     store->made = descriptor >= 0;
-    if (!store->made)
-        return errno == EEXIST ? NULL : error_from_errno(errno, "%s: cannot be made", store->path);
-    close(descriptor);
-    return NULL;
+    if (store->made)
+        close(descriptor);
+    if (store->made || errno == EEXIST)
+        return NULL;
+    bool chosen = strcmp(store->path, STORE_DEFAULT) != 0;
+    return error_new("%s: cannot be made: %s%s", store->path, strerror(errno),
+                     chosen ? "" : "; --db FILE keeps it elsewhere");
 }
 
 static bool is_missing(const char *path)
@@ -219,7 +226,6 @@ static bool is_missing(const char *path)
 // Until we hold the lock, whoever created the file, or found ours, may discard it. So try again.
 static struct error *try_connect_and_lock(struct store *store)
 {
-    TRY(make_private(store));
     TRY(check_names(store));
     TRY(connect(store, ""));
     if (sqlite3_db_readonly(store->database, "main") != 0)
@@ -231,6 +237,7 @@ static struct error *try_connect_and_lock(struct store *store)
 static struct error *connect_and_lock(struct store *store)
 {
     for (unsigned tries = 0; tries < MOST_TRIES; tries++) {
+        TRY(make_private(store));
         struct error *error = try_connect_and_lock(store);
         if (error != NULL && is_missing(store->path)) {
             error_free(error);

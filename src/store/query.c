@@ -41,6 +41,12 @@ struct query_template {
     "   substr(finding.site, 1, instr(finding.site, ' '))"                                         \
     "   ORDER BY finding.trials DESC, finding.id),"
 
+// The trial with this number, and those of its finding that have the very same reason.
+#define ALIKE                                                                                      \
+    " WHERE campaign = ?1 AND confirmation = 0 AND (number = ?2 OR (finding, reason) IN"           \
+    " (SELECT finding, reason FROM trial WHERE campaign = ?1 AND number = ?2 AND"                  \
+    "  confirmation = 0))"
+
 static const struct query_template queries[QUERIES] = {
     [ADD_CAMPAIGN] = INSERT(campaign),
     [ADD_REFERENCE] = INSERT(reference),
@@ -82,6 +88,10 @@ static const struct query_template queries[QUERIES] = {
          NULL, NULL},
     [CONFIRM_FINDING] = {"UPDATE finding SET confirmed = ?2 WHERE id = ?1", NULL, NULL},
     [SET_TRIAL_FINDING] = {"UPDATE trial SET finding = nullif(?2, 0) WHERE id = ?1", NULL, NULL},
+    [COUNT_ALIKE_TRIALS] = {"SELECT verdict, count(*), NULL FROM trial" ALIKE " GROUP BY verdict",
+                            NULL, NULL},
+    [INVALIDATE_ALIKE_TRIALS] = {"UPDATE trial SET verdict = 'invalid', reason = ?3" ALIKE, NULL,
+                                 NULL},
     [NEWEST_CAMPAIGN] = SELECT(campaign, "ORDER BY id DESC LIMIT 1"),
     [FIND_CAMPAIGN] = SELECT(campaign, "WHERE id = ?1"),
     [FIND_TRIAL] = SELECT(trial, "WHERE id = ?1"),
@@ -103,7 +113,8 @@ static const struct query_template queries[QUERIES] = {
         SELECT(finding, "LEFT JOIN verdict ON verdict.word = finding.verdict"
                         " WHERE finding.campaign = ?1"
                         " ORDER BY finding.proof IS 'impossible', finding.proof IS 'unproven',"
-                        " finding.library IS NOT NULL,"
+                        // Whoever loses data does not ask whose library it was.
+                        " finding.severity IS NOT 'critical', finding.library IS NOT NULL,"
                         " CASE finding.severity WHEN 'critical' THEN 1 WHEN 'high' THEN 2"
                         "   WHEN 'medium' THEN 3 ELSE 4 END,"
                         " verdict.severity, finding.proof IS 'caused'," LIKE_BEFORE
@@ -125,6 +136,15 @@ static const struct query_template queries[QUERIES] = {
          " WHERE trial.campaign = ?1 AND trial.confirmation = 0",
          NULL, NULL},
     [EACH_INVOCATION] = SELECT(invocation, "WHERE trial = ?1 ORDER BY number"),
+    [ADD_PROPAGATION] = INSERT(propagation),
+    [EACH_PROPAGATION] = SELECT(propagation, "WHERE trial = ?1"),
+    [EACH_INTERFACE_TRIAL] =
+        {"SELECT trial.verdict, candidate.type, trial.seconds, propagation.outcome,"
+         " propagation.result, propagation.corrupted, propagation.profile FROM trial"
+         " JOIN candidate ON candidate.id = trial.candidate"
+         " LEFT JOIN propagation ON propagation.trial = trial.id"
+         " WHERE trial.campaign = ?1 AND trial.confirmation = 0 ORDER BY trial.number",
+         NULL, NULL},
     [ADD_UPSETS] = INSERT(upsets),
     [EACH_UPSETS] = SELECT(upsets, "WHERE campaign = ?1"),
     [ADD_LATENCY] = INSERT(latency),
@@ -159,7 +179,8 @@ static const struct query_template queries[QUERIES] = {
                                 " JOIN finding ON finding.id = trial.finding"
                                 " AND finding.suppressed IS NULL"
                                 " AND finding.proof IS NOT 'impossible'"
-                                " AND (finding.library IS NOT NULL OR finding.scope IS 'tool')",
+                                " AND (finding.scope IS 'tool' OR (finding.library IS NOT NULL"
+                                "  AND finding.severity IS NOT 'critical'))",
                                 "(trial.confirmation = 0 OR trial.carried = 1)"),
     [COUNT_SUPPRESSED] = COUNT_WHERE("candidate.type",
                                      "JOIN candidate ON candidate.id = trial.candidate"

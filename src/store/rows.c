@@ -229,6 +229,36 @@ struct error *store_set_trial_finding(struct store *store, int64_t trial, int64_
     return store_write_end(store, own, set(store, SET_TRIAL_FINDING, "trial", trial, finding));
 }
 
+static struct error *sum_up(void *data, const struct store_count *row)
+{
+    *(struct store_count *)data = *row;
+    return NULL;
+}
+
+static struct error *invalidate(struct store *store, int64_t campaign, uint64_t number,
+                                const char *reason)
+{
+    _cleanup_(scan_end) struct scan scan = {0};
+    bool got;
+    TRY(scan_start(store, INVALIDATE_ALIKE_TRIALS, &scan));
+    TRY(scan_bind_integer(&scan, 1, campaign));
+    TRY(scan_bind_integer(&scan, 2, (int64_t)number));
+    TRY(scan_bind_text(&scan, 3, reason));
+    return scan_step(&scan, &got);
+}
+
+struct error *store_invalidate_trials(struct store *store, int64_t campaign, uint64_t number,
+                                      const char *reason, struct store_count *ret_before)
+{
+    bool own;
+    struct store_count before = {0};
+    TRY(store_count_alike(store, campaign, number, sum_up, &before));
+    TRY(store_write_start(store, &own));
+    TRY(store_write_end(store, own, invalidate(store, campaign, number, reason)));
+    *ret_before = before;
+    return NULL;
+}
+
 struct error *store_each_trial(struct store *store, int64_t campaign, bool confirmations,
                                struct error *(*row)(void *, const struct store_trial *), void *data)
 {

@@ -392,7 +392,26 @@ static const char drawn[] = "CREATE TABLE upsets (\n"
                             ");\n"
                             "CREATE INDEX latency_trial ON latency (trial);\n";
 
+// How what a library gave its user differs in a trial from the reference.
+static const char propagations[] =
+    "CREATE TABLE propagation (\n"
+    "  id INTEGER PRIMARY KEY,\n"
+    "  trial INTEGER NOT NULL REFERENCES trial ON DELETE CASCADE,\n"
+    "  outcome TEXT NOT NULL CHECK (outcome = 'same' OR outcome = 'differs' OR\n"
+    "    outcome = 'diverged'),\n"
+    "  call INTEGER NOT NULL,\n" // of the library, from 1: the first that differs
+    "  function TEXT,\n"
+    "  corrupted INTEGER NOT NULL,\n" // bytes, each once
+    "  wrong INTEGER NOT NULL,\n"     // bytes of stores
+    "  omitted INTEGER NOT NULL,\n"
+    "  spurious INTEGER NOT NULL,\n"
+    "  result TEXT CHECK (result IS NULL OR result = 'minus-one' OR result = 'null' OR\n"
+    "    result = 'zero' OR result = 'wrong-pointer' OR result = 'wrong-value'),\n"
+    "  profile TEXT\n"
+    ");\n"
+    "CREATE INDEX propagation_trial ON propagation (trial);\n";
+
 const char *const schema_steps[] = {tables, views,       stopped_by, measured, ways,
                                     facts,  safety,      deliberate, proofs,   consequences,
-                                    parts,  invocations, scopes,     drawn};
+                                    parts,  invocations, scopes,     drawn,    propagations};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

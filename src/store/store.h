@@ -228,6 +228,12 @@ _must_check_ struct error *store_add_trial(struct store *store, struct store_tri
 _must_check_ struct error *store_add_injection(struct store *store, struct store_injection *row);
 _must_check_ struct error *store_set_trial_finding(struct store *store, int64_t trial,
                                                    int64_t finding);
+struct store_count; // below
+// Makes the trial with this number invalid, and those of its finding that have the very same
+// reason; that becomes `reason`. Says how many of them had which verdict.
+_must_check_ struct error *store_invalidate_trials(struct store *store, int64_t campaign,
+                                                   uint64_t number, const char *reason,
+                                                   struct store_count *ret_before);
 // Leaves out trials that confirm something unless `confirmations` is set.
 _must_check_ struct error *
 store_each_trial(struct store *store, int64_t campaign, bool confirmations,
@@ -257,6 +263,44 @@ _must_check_ struct error *store_add_invocation(struct store *store, struct stor
 _must_check_ struct error *
 store_each_invocation(struct store *store, int64_t trial,
                       struct error *(*row)(void *, const struct store_invocation *), void *data);
+
+// How what a library gave its user differed, if that was compared (oracle.interface). The trace of
+// the first reference run and the numbers of its accesses (packed as trace_pack() does) are
+// artifacts of these paths.
+#define STORE_INTERFACE "<interface>"
+#define STORE_ACCESSES  "<interface accesses>"
+struct store_propagation {
+    int64_t id, trial;
+    enum store_interface outcome;
+    uint64_t call;                     // of the library, from 1: the first that differs
+    const char *function;              // of that call, or NULL
+    uint64_t corrupted;                // bytes of memory, each once
+    uint64_t wrong, omitted, spurious; // bytes of stores
+    enum store_result result;
+    const char *profile; // interface/corruption.h; NULL: no call differs
+};
+_must_check_ struct error *store_add_propagation(struct store *store,
+                                                 struct store_propagation *row);
+_must_check_ struct error *
+store_each_propagation(struct store *store, int64_t trial,
+                       struct error *(*row)(void *, const struct store_propagation *), void *data);
+
+// A trial of a campaign beside it.
+struct store_interface_trial {
+    enum verdict verdict;
+    const char *type; // of the candidate
+    double seconds;
+    bool known; // there is a row
+    enum store_interface outcome;
+    enum store_result result;
+    uint64_t corrupted;
+    const char *profile; // or NULL
+};
+// Without those that only confirm something, by number.
+_must_check_ struct error *
+store_each_interface_trial(struct store *store, int64_t campaign,
+                           struct error *(*row)(void *, const struct store_interface_trial *),
+                           void *data);
 
 // How many of a campaign; those of trials that only confirm something are left out.
 struct store_invocation_counts {
@@ -342,10 +386,12 @@ struct store_finding {
     int64_t part_of;          // the finding that stands for this one, too; 0: none
     enum store_scope scope;   // of the program; see store_scope_of()
 };
-// Whose bug it is: a system library's if there is one, else by the program that runs it.
+// Whose bug it is: a system library's if there is one, else by the program that runs it. Lost data
+// is the matter of the program that loses it, whoever is to blame.
 static inline enum store_scope store_scope_of(const struct store_finding *row)
 {
-    return row->library != NULL ? STORE_SCOPE_LIBRARY : row->scope;
+    bool lost = row->severity == SEVERITY_LOSS;
+    return row->library != NULL && !lost ? STORE_SCOPE_LIBRARY : row->scope;
 }
 // A part of the explanation of a finding, see enum consequence_kind. Members that do not belong to
 // the kind are 0 or NULL.
@@ -390,7 +436,8 @@ _must_check_ struct error *store_confirm_finding(struct store *store, int64_t id
 // Hides the finding, or with NULL shows it again.
 _must_check_ struct error *store_suppress_finding(struct store *store, int64_t id,
                                                   const char *suppressed);
-// Sorted: most severe verdict first, then most trials.
+// Sorted: what loses data first, then the program's own before those of system libraries, the most
+// severe verdict first, then most trials.
 _must_check_ struct error *
 store_each_finding(struct store *store, int64_t campaign,
                    struct error *(*row)(void *, const struct store_finding *), void *data);

@@ -214,6 +214,21 @@ static const struct column upsets_columns[] = {
 };
 TABLE(upsets);
 
+static const struct column propagation_columns[] = {
+    COLUMN(store_propagation, id, KIND_ID),
+    COLUMN(store_propagation, trial, KIND_INTEGER),
+    ENUM(store_propagation, outcome, interface_names),
+    COLUMN(store_propagation, call, KIND_COUNT),
+    COLUMN(store_propagation, function, KIND_OPTIONAL_TEXT),
+    COLUMN(store_propagation, corrupted, KIND_COUNT),
+    COLUMN(store_propagation, wrong, KIND_COUNT),
+    COLUMN(store_propagation, omitted, KIND_COUNT),
+    COLUMN(store_propagation, spurious, KIND_COUNT),
+    ENUM(store_propagation, result, result_names),
+    COLUMN(store_propagation, profile, KIND_OPTIONAL_TEXT),
+};
+TABLE(propagation);
+
 static const struct column latency_columns[] = {
     COLUMN(store_latency, id, KIND_ID),
     COLUMN(store_latency, trial, KIND_INTEGER),

@@ -3,6 +3,7 @@
 // the target. trial/system-call-rules.c refuses what cannot be asked here.
 #include "tracer/tracer.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
 
@@ -11,7 +12,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define LOWEST_TEXT 65536u // the kernel maps nothing below
@@ -109,6 +112,17 @@ static bool is_nonblocking(const struct evaluation *evaluation, int64_t number)
     return (flags & O_NONBLOCK) != 0;
 }
 
+static bool is_connection(const struct evaluation *evaluation, int64_t number)
+{
+    _cleanup_close_ int process = (int)syscall(SYS_pidfd_open, evaluation->task->pid, 0);
+    _cleanup_close_ int copy =
+        process >= 0 ? (int)syscall(SYS_pidfd_getfd, process, (int)number, 0) : -1;
+    int type;
+    socklen_t size = sizeof type;
+    return copy >= 0 && getsockopt(copy, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+           (type == SOCK_STREAM || type == SOCK_SEQPACKET);
+}
+
 static bool descriptor_is(const struct evaluation *evaluation, uint16_t test, int64_t number)
 {
     char name[64], path[PATH_MAX];
@@ -129,6 +143,8 @@ static bool descriptor_is(const struct evaluation *evaluation, uint16_t test, in
         snprintf(name, sizeof name, "fd/%d", (int)number);
         return S_ISCHR(status.st_mode) && read_link(evaluation, name, path) &&
                (strncmp(path, "/dev/pts/", 9) == 0 || strncmp(path, "/dev/tty", 8) == 0);
+    case WIRE_FD_CONNECTION:
+        return S_ISSOCK(status.st_mode) && is_connection(evaluation, number);
     default:
         return is_nonblocking(evaluation, number);
     }
@@ -233,7 +249,7 @@ static bool stack_matches(const struct evaluation *evaluation, uint32_t index)
 uint32_t evaluation_descriptor_kinds(const struct evaluation *evaluation, int64_t number)
 {
     uint32_t kinds = 0;
-    for (uint16_t test = WIRE_FD_PIPE; test <= WIRE_FD_NONBLOCKING; test++)
+    for (uint16_t test = WIRE_FD_PIPE; test <= WIRE_FD_CONNECTION; test++)
         if (descriptor_is(evaluation, test, number))
             kinds |= 1u << test;
     return kinds;

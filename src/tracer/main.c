@@ -52,10 +52,16 @@ static struct error *run_state(char **arguments, struct state_trial *trial, int 
 {
     struct tracer_handlers handlers = state_handlers;
     handlers.data = trial;
+    if (trial->file->fault.moment_ns != 0)
+        handlers.exits = state_exits;
     _cleanup_free_ unsigned char *stops = NULL;
     TRY(state_stops(trial, &stops));
     const struct tracer_options options = {
-        .command = arguments + 2, .environment = environ, .stops = stops, .handlers = &handlers};
+        .command = arguments + 2,
+        .environment = environ,
+        .stops = stops,
+        .handlers = &handlers,
+        .fixed_addresses = true}; // what a wrong address leads to depends on them
     return tracer_run(&options, ret_status);
 }
 

@@ -14,6 +14,7 @@
 #define STEP      (1u << 20) // between places that are tried
 #define TRIES     64
 #define JUMP_SIZE 5
+#define JUMP      0xe9
 
 // mov eax, SYS_mmap; syscall; int3. The number is set by an instruction because the kernel sets eax
 // when it returns from execve().
@@ -72,27 +73,51 @@ bool state_map_counter(const struct state_trial *trial, struct tracer_task *task
     return true;
 }
 
-bool state_place_counter(struct state_trial *trial, struct tracer_task *task,
-                         struct state_process *process)
+static bool write_stub(const struct tracer_task *task, const struct state_process *process,
+                       const struct wire_state_counter *counter, uint64_t stub)
 {
-    const struct wire_state_counter *counter = &trial->file->fault.counter;
-    unsigned char code[WIRE_STATE_STUB], jump[JUMP_SIZE] = {0xe9};
-    uint64_t start = process->bias + counter->start, stub = process->stub;
-    if (counter->count_at > sizeof code - sizeof(uint32_t) || !is_near(start, stub))
-        return false;
+    unsigned char code[WIRE_STATE_STUB];
     for (uint32_t i = 0; i < counter->fixup_count; i++)
-        if (counter->fixups[i].at > sizeof code - sizeof(uint32_t) ||
-            !is_near(stub, process->bias + counter->fixups[i].target))
+        if (!is_near(stub, process->bias + counter->fixups[i].target))
             return false;
     memcpy(code, counter->code, sizeof code);
     for (uint32_t i = 0; i < counter->fixup_count; i++) {
         const struct wire_state_fixup *fixup = &counter->fixups[i];
         put_distance(code, fixup->at, stub + fixup->end, process->bias + fixup->target);
     }
-    put_distance(code, counter->count_at, stub + counter->count_end, stub + PAGE);
+    for (uint32_t i = 0; i < counter->use_count; i++)
+        put_distance(code, counter->uses[i], stub + counter->use_ends[i], process->stub + PAGE);
+    return state_write(task, stub, code, sizeof code);
+}
+
+static bool write_jump(const struct tracer_task *task, uint64_t start, uint64_t stub)
+{
+    unsigned char jump[JUMP_SIZE] = {JUMP};
     put_distance(jump, 1, start + JUMP_SIZE, stub);
+    return state_write(task, start, jump, JUMP_SIZE);
+}
+
+bool state_place_counter(struct state_trial *trial, struct tracer_task *task,
+                         struct state_process *process)
+{
+    const struct wire_state_fault *fault = &trial->file->fault;
+    uint64_t start = process->bias + fault->counter.start, stub = process->stub;
+    uint64_t shared = stub + STATE_SHARED_STUB;
     process->placed = start;
-    process->placed_byte = jump[0];
-    return tracer_read(task, start, trial->jump_bytes, JUMP_SIZE) == JUMP_SIZE &&
-           state_write(task, stub, code, sizeof code) && state_write(task, start, jump, JUMP_SIZE);
+    process->placed_byte = JUMP;
+    return is_near(start, stub) &&
+           tracer_read(task, start, trial->jump_bytes, JUMP_SIZE) == JUMP_SIZE &&
+           write_stub(task, process, &fault->counter, stub) &&
+           write_stub(task, process, &fault->shared_counter, shared) &&
+           write_jump(task, start, process->tasks > 1 ? shared : stub);
+}
+
+void state_share_counter(const struct state_trial *trial, const struct tracer_task *task,
+                         const struct state_process *process)
+{
+    uint64_t start = process->bias + trial->file->fault.counter.start;
+    unsigned char byte;
+    if (process->stub != 0 && process->placed == start && !trial->injected &&
+        tracer_read(task, start, &byte, 1) == 1 && byte == JUMP)
+        write_jump(task, start, process->stub + STATE_SHARED_STUB);
 }

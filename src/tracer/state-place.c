@@ -121,7 +121,8 @@ static struct error *place(struct state_trial *trial, struct tracer_task *task,
     if (trial->file->trace_room != 0)
         return state_trace_begin(trial, task, process->bias);
     TRY(place_blocks(trial, task, process->bias));
-    if (trial->file->has_fault && !trial->injected && !place_stop(trial, task, process))
+    if (trial->file->has_fault && trial->file->fault.moment_ns == 0 && !trial->injected &&
+        !place_stop(trial, task, process))
         trial->file->result.problem = WIRE_STATE_NO_STUB;
     return NULL;
 }
@@ -132,7 +133,11 @@ struct error *state_executes(void *data, struct tracer_task *task)
     struct state_process *process = task->data;
     unsigned tasks = process->tasks;
     struct state_thread *thread = state_find_thread(trial, task);
-    *process = (struct state_process){.pid = task->pid, .tasks = tasks, .threads = 1};
+    *process = (struct state_process){.pid = task->pid,
+                                      .tasks = tasks,
+                                      .threads = 1,
+                                      .begun_ns = state_used_ns(task->pid),
+                                      .looked_ns = UINT64_MAX};
     if (thread != NULL)
         *thread = (struct state_thread){.task = task, .number = 1};
     task->every_call = false;

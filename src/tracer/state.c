@@ -29,6 +29,17 @@ static bool trace_fits(const struct wire_state *map, size_t size)
             map->code_start < map->code_end && map->code_end <= WIRE_STATE_AWAY);
 }
 
+static bool counter_fits(const struct wire_state_counter *counter)
+{
+    bool fits = counter->size <= WIRE_STATE_STUB && counter->fixup_count <= WIRE_STATE_FIXUPS &&
+                counter->use_count <= WIRE_STATE_USES;
+    for (uint32_t i = 0; fits && i < counter->use_count; i++)
+        fits = counter->uses[i] <= WIRE_STATE_STUB - sizeof(uint32_t);
+    for (uint32_t i = 0; fits && i < counter->fixup_count; i++)
+        fits = counter->fixups[i].at <= WIRE_STATE_STUB - sizeof(uint32_t);
+    return fits;
+}
+
 struct error *state_open(const char *path, struct state_trial *ret_trial, bool *ret_is)
 {
     _cleanup_close_ int file = open(path, O_RDWR | O_CLOEXEC);
@@ -44,8 +55,8 @@ struct error *state_open(const char *path, struct state_trial *ret_trial, bool *
         return error_from_errno(errno, "cannot map %s", path);
     if (map->magic != WIRE_STATE_MAGIC || map->version != WIRE_STATE_VERSION || map->size != size ||
         map->block_count > (size - sizeof *map) / sizeof *map->blocks ||
-        map->fault.size > WIRE_STATE_BYTES || map->fault.counter.size > WIRE_STATE_STUB ||
-        map->fault.counter.fixup_count > WIRE_STATE_FIXUPS || map->header_bytes > HEADERS_LARGEST ||
+        map->fault.size > WIRE_STATE_BYTES || !counter_fits(&map->fault.counter) ||
+        !counter_fits(&map->fault.shared_counter) || map->header_bytes > HEADERS_LARGEST ||
         !trace_fits(map, size)) {
         munmap(map, size);
         return NULL;
@@ -120,6 +131,8 @@ static struct error *started(void *data, struct tracer_task *task)
         process->pid = task->pid;
         process->tasks = process->threads = 0;
         process->signal = 0;
+        process->begun_ns = 0;
+        process->looked_ns = UINT64_MAX;
     }
     struct tracer_task **slot = ARRAY_ADD(&trial->tasks);
     if (slot == NULL)
@@ -132,6 +145,9 @@ static struct error *started(void *data, struct tracer_task *task)
         (struct state_thread){.task = task, .number = ++process->threads, .executions = executions};
     process->tasks++;
     task->data = process;
+    // Its maker, the only thread so far, stands inside a system call.
+    if (process->tasks == 2 && task->maker != NULL && task->maker->data == process)
+        state_share_counter(trial, task->maker, process);
     return NULL;
 }
 
@@ -233,24 +249,6 @@ static void set_counter(const struct tracer_task *task, uint64_t address)
     ptrace(PTRACE_SETREGS, task->tid, NULL, &registers);
 }
 
-// A string instruction with a repeat prefix: a single step is one element of it.
-static bool repeats(const struct state_trial *trial, const struct tracer_task *task, uint64_t stop)
-{
-    static const unsigned char prefixes[] = {0x66, 0x67, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65};
-    unsigned char code[8] = {0};
-    size_t size = tracer_read(task, stop, code, sizeof code), at = 0;
-    bool repeated = false;
-    code[0] = trial->stop_byte;
-    for (; at < size && (code[at] == 0xf2 || code[at] == 0xf3 ||
-                         memchr(prefixes, code[at], sizeof prefixes) != NULL);
-         at++)
-        repeated |= code[at] == 0xf2 || code[at] == 0xf3;
-    at += at < size && code[at] >> 4 == 4; // REX
-    return repeated && at < size &&
-           ((code[at] >= 0xa4 && code[at] <= 0xaf && code[at] != 0xa8 && code[at] != 0xa9) ||
-            (code[at] >= 0x6c && code[at] <= 0x6f));
-}
-
 static bool is_at(const struct tracer_task *task, uint64_t place)
 {
     struct user_regs_struct registers;
@@ -264,7 +262,7 @@ static void step_over(const struct state_trial *trial, struct tracer_task *task,
     const unsigned char breakpoint = STATE_BREAKPOINT;
     tracer_hold(task);
     if (state_write(task, stop, &trial->stop_byte, 1)) {
-        bool repeated = repeats(trial, task, stop);
+        bool repeated = trial->file->fault.repeats != 0; // a step is one element
         while (state_step(task, ret_signal) && repeated && *ret_signal == 0 && is_at(task, stop))
             ;
         state_write(task, stop, &breakpoint, 1);
@@ -313,7 +311,7 @@ static bool change_memory(const struct state_trial *trial, const struct tracer_t
 }
 
 // True if the value is another one now.
-static bool inject(struct state_trial *trial, struct tracer_task *task,
+static bool change(struct state_trial *trial, struct tracer_task *task,
                    struct state_process *process)
 {
     const struct wire_state_fault *fault = &trial->file->fault;
@@ -338,7 +336,7 @@ static bool inject(struct state_trial *trial, struct tracer_task *task,
     return true;
 }
 
-static void activate(const struct state_trial *trial)
+void state_activate(const struct state_trial *trial)
 {
     struct wire_state_result *result = &trial->file->result;
     if (result->activation == WIRE_STATE_ACTIVATED)
@@ -347,26 +345,35 @@ static void activate(const struct state_trial *trial)
     result->activated_ns = clock_ns();
 }
 
+bool state_inject(struct state_trial *trial, struct tracer_task *task,
+                  struct state_process *process)
+{
+    if (!change(trial, task, process))
+        return false;
+    if (trial->file->fault.memory) {
+        process->faulty = true;
+        state_watch(trial, task);
+    }
+    return true;
+}
+
 // The code is as it was, and the task is at the stop address.
 static void fire_once(struct state_trial *trial, struct tracer_task *task,
                       struct state_process *process, int *ret_signal)
 {
     const struct wire_state_fault *fault = &trial->file->fault;
     struct wire_state_result *result = &trial->file->result;
-    if (!inject(trial, task, process))
+    if (!state_inject(trial, task, process) || fault->memory)
         return;
-    if (fault->memory) {
-        process->faulty = true;
-        state_watch(trial, task);
-    } else if (fault->register_class == WIRE_STATE_PC || fault->system_call) {
+    if (fault->register_class == WIRE_STATE_PC || fault->system_call) {
         // A system call may take any time, so nobody waits for it here. It is made in any case.
         if (fault->register_class == WIRE_STATE_PC || fault->read == WIRE_STATE_READ_ALWAYS)
-            activate(trial);
+            state_activate(trial);
         else
             result->activation = WIRE_STATE_UNKNOWN;
     } else if (fault->read == WIRE_STATE_READ_ALWAYS) {
         if (state_step(task, ret_signal))
-            activate(trial);
+            state_activate(trial);
     } else {
         result->activation = WIRE_STATE_UNKNOWN;
     }
@@ -377,13 +384,13 @@ static void fire_always(struct state_trial *trial, struct tracer_task *task,
 {
     const struct wire_state_fault *fault = &trial->file->fault;
     struct wire_state_result *result = &trial->file->result;
-    bool first = result->injected == 0, changed = inject(trial, task, process);
+    bool first = result->injected == 0, changed = change(trial, task, process);
     if (first && changed && fault->memory) {
         process->faulty = true;
         state_watch(trial, task);
     }
     if (fault->register_class == WIRE_STATE_PC && !fault->memory && changed) {
-        activate(trial);
+        state_activate(trial);
         return;
     }
     step_over(trial, task, stop, ret_signal);
@@ -392,7 +399,7 @@ static void fire_always(struct state_trial *trial, struct tracer_task *task,
     if (!changed || fault->memory)
         return;
     if (fault->read == WIRE_STATE_READ_ALWAYS)
-        activate(trial);
+        state_activate(trial);
     else
         result->activation = WIRE_STATE_UNKNOWN;
 }
@@ -486,7 +493,9 @@ static bool trapped(struct state_trial *trial, struct tracer_task *task, const s
         at_stop(trial, task, false, ret_signal);
         return true;
     }
-    if (process->stub != 0 && address == process->stub + fault->counter.trap) {
+    if (process->stub != 0 &&
+        (address == process->stub + fault->counter.trap ||
+         address == process->stub + STATE_SHARED_STUB + fault->shared_counter.trap)) {
         at_stop(trial, task, true, ret_signal);
         return true;
     }
@@ -532,5 +541,6 @@ const struct tracer_handlers state_handlers = {
     .end = state_mapped,
     .signalled = signalled,
     .at_call = at_call,
+    .tick = state_tick,
     .ended = ended,
 };

@@ -22,8 +22,10 @@ struct state_process {
     bool stopping;       // there is a breakpoint at the stop address
     uint64_t placed;     // where the breakpoint or the jump to the stub is, and its first byte
     unsigned char placed_byte;
-    bool faulty; // its memory has the fault
-    int signal;  // the last one that may kill it, and where it happened
+    bool faulty;        // its memory has the fault
+    uint64_t begun_ns;  // processor time that it had used when it began to execute the program
+    uint64_t looked_ns; // and at the last look
+    int signal;         // the last one that may kill it, and where it happened
     uint64_t signal_ns, signal_place, signal_address;
 };
 
@@ -91,6 +93,18 @@ _must_check_ struct error *state_stops(const struct state_trial *trial, unsigned
 bool state_place_breakpoint(struct state_trial *trial, struct tracer_task *task,
                             struct state_process *process);
 
+// Processor time of a process so far.
+uint64_t state_used_ns(pid_t pid);
+// The handler `exits`: notes how much processor time the program took, if the fault has not come.
+void state_exits(void *data, struct tracer_task *task);
+// The handler `tick`: injects a fault whose moment has come.
+uint64_t state_tick(void *data);
+// Changes what is faulty, in a task that has stopped, and watches memory. False: nothing was
+// changed, and the result says why.
+bool state_inject(struct state_trial *trial, struct tracer_task *task,
+                  struct state_process *process);
+void state_activate(const struct state_trial *trial);
+
 // Tracing (struct wire_state.trace_room). The code of a new process is as it was loaded.
 _must_check_ struct error *state_trace_begin(struct state_trial *trial, struct tracer_task *task,
                                              uint64_t bias);
@@ -105,6 +119,10 @@ bool state_step(struct tracer_task *task, int *ret_signal);
 // are. False: the kernel refuses.
 bool state_map_counter(const struct state_trial *trial, struct tracer_task *task,
                        struct state_process *process);
+#define STATE_SHARED_STUB 1024 // where the second stub is
+// Leads a process to the second stub that is led to the first one.
+void state_share_counter(const struct state_trial *trial, const struct tracer_task *task,
+                         const struct state_process *process);
 // Leads the program to the stub. False if it is too far away.
 bool state_place_counter(struct state_trial *trial, struct tracer_task *task,
                          struct state_process *process);

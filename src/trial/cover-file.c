@@ -38,7 +38,7 @@ struct error *cover_file_create(const struct wire_coverage_module *modules, size
                                    .block_count = (uint32_t)block_count,
                                    .modules = sizeof header};
     header.blocks = header.modules + module_count * sizeof *modules;
-    header.size = header.blocks + block_count * sizeof *blocks;
+    header.stops = header.size = header.blocks + block_count * sizeof *blocks;
     struct cover_file file = {.size = header.size,
                               .room = header.size + module_count * sizeof *file.loaded};
     void *map = mmap(NULL, file.room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -52,6 +52,27 @@ struct error *cover_file_create(const struct wire_coverage_module *modules, size
     if (block_count != 0)
         memcpy(blocks_of(&file), blocks, block_count * sizeof *blocks);
     *ret_file = file;
+    return NULL;
+}
+
+struct error *cover_file_add_stops(struct cover_file *file, const struct wire_stop *stops,
+                                   size_t count)
+{
+    size_t before = file->size, size = before + count * sizeof *stops;
+    size_t loaded = file->own->module_count * sizeof *file->loaded;
+    void *map =
+        mmap(NULL, size + loaded, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return error_from_errno(errno, "no room for the table of faults");
+    memcpy(map, file->own, before);
+    if (count != 0)
+        memcpy((char *)map + before, stops, count * sizeof *stops);
+    cover_file_close(file);
+    file->own = map;
+    file->loaded = (uint32_t *)((char *)map + size);
+    file->room = size + loaded;
+    file->own->size = file->size = size;
+    file->own->stop_count = (uint32_t)count;
     return NULL;
 }
 
@@ -109,7 +130,24 @@ struct error *cover_copy_write(const struct cover_copy *copy, const struct cover
 
 uint32_t cover_file_marks(const struct cover_file *file)
 {
-    return file->own->module_count + file->own->block_count;
+    return file->own->module_count + file->own->block_count +
+           file->own->stop_count * WIRE_STOP_MARKS;
+}
+
+uint32_t cover_file_stops(const struct cover_file *file)
+{
+    return file->own->stop_count;
+}
+
+const uint32_t *cover_file_stop(const struct cover_file *file, const uint32_t *marks, size_t stop)
+{
+    return marks + file->own->module_count + file->own->block_count + stop * WIRE_STOP_MARKS;
+}
+
+uint32_t cover_file_read(const struct cover_file *file, size_t stop)
+{
+    const char *stops = (const char *)file->own + file->own->stops;
+    return ((const struct wire_stop *)(const void *)stops)[stop].fault.read;
 }
 
 // Whether a module was loaded, under any of its names: those share their blocks.

@@ -19,14 +19,22 @@ struct cover_file {
     size_t size, room;         // of the file; of the memory
 };
 // Blocks of one module must stand together, sorted by address.
+// cover_file_add_stops() adds faults, in the order of struct wire_stop.
 _must_check_ struct error *cover_file_create(const struct wire_coverage_module *modules,
                                              size_t module_count,
                                              const struct wire_coverage_block *blocks,
                                              size_t block_count, struct cover_file *ret_file);
+_must_check_ struct error *cover_file_add_stops(struct cover_file *file,
+                                                const struct wire_stop *stops, size_t count);
 void cover_file_close(struct cover_file *file);
 
 // How many marks a region needs.
 uint32_t cover_file_marks(const struct cover_file *file);
+uint32_t cover_file_stops(const struct cover_file *file);
+// The marks of a fault among those of a trial.
+const uint32_t *cover_file_stop(const struct cover_file *file, const uint32_t *marks, size_t stop);
+// Its enum wire_state_read.
+uint32_t cover_file_read(const struct cover_file *file, size_t stop);
 // Adds the marks of a trial. Blocks that were not reached before get the number `phase`, which must
 // not be 0. False, and nothing is added, if the marks cannot be true.
 _must_check_ bool cover_file_add(const struct cover_file *file, const uint32_t *marks, size_t count,

@@ -27,7 +27,8 @@ struct snapshot {
 struct forking {
     struct region *region;
     uint32_t rules, patterns;
-    uint32_t seen; // events
+    uint32_t stops; // numbered after the rules
+    uint32_t seen;  // events
     struct snapshot snapshot;
 };
 
@@ -50,6 +51,7 @@ struct error *forking_start(struct region *region, struct forking **ret_forking)
     forking->region = region;
     forking->rules = plan->rules.count;
     forking->patterns = plan->patterns.count;
+    forking->stops = region->layout.stop_count;
     forking->snapshot.rules = calloc(forking->rules + 1, sizeof *forking->snapshot.rules);
     forking->snapshot.patterns = calloc(forking->patterns + 1, sizeof *forking->snapshot.patterns);
     if (forking->snapshot.rules == NULL || forking->snapshot.patterns == NULL) {
@@ -89,7 +91,8 @@ struct forking_news forking_news(struct forking *forking)
     struct forking_news news = {.kind = FORKING_NOTHING};
     forking->seen = load(&fork->events);
     uint32_t state = load(&fork->state);
-    if ((state != WIRE_FORK_ASKED && state != WIRE_FORK_ENDED) || fork->rule >= forking->rules)
+    if ((state != WIRE_FORK_ASKED && state != WIRE_FORK_ENDED) ||
+        fork->rule >= forking->rules + forking->stops)
         return news;
     news = (struct forking_news){
         .kind = state == WIRE_FORK_ASKED ? FORKING_ASKED : FORKING_ENDED,

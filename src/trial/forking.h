@@ -25,7 +25,7 @@ enum forking_kind {
 };
 struct forking_news {
     enum forking_kind kind;
-    uint32_t rule;
+    uint32_t rule; // or a fault of the coverage file, numbered after the rules
     enum wire_fork_refusal refusal;
     int status; // of the child, as of wait()
     uint64_t cpu_ns, peak_memory;

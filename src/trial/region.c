@@ -82,6 +82,7 @@ static struct layout layout_make(const struct region_options *options, const cha
     header->patterns = layout_add(&layout, plan->patterns.count, sizeof(struct wire_pattern_state));
     header->programs = layout_add(&layout, 1, sizeof(struct wire_programs));
     header->mark_count = options->marks;
+    header->stop_count = options->stops;
     header->marks = layout_add(&layout, options->marks, sizeof(uint32_t));
     header->modules = layout_add(&layout, WIRE_MODULES, sizeof(struct wire_module));
     header->remotes = layout_add(&layout, WIRE_REMOTES, sizeof(struct wire_remote));

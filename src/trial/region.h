@@ -45,6 +45,7 @@ struct region_options {
     uint32_t options;                     // enum wire_option bits
     const char *coverage;                 // path of the coverage file, or NULL
     uint32_t marks;                       // that targets make about it
+    uint32_t stops;                       // faults in it
     const struct region_program *program; // or NULL
     bool whole; // storage for everything at once, as if by region_reserve()
 };

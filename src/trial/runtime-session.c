@@ -109,6 +109,7 @@ static struct error *prepare_region(struct runtime_session *session,
                    (options->forks ? WIRE_FORKS : 0u),
         .coverage = options->coverage != NULL ? session->copied.path : NULL,
         .marks = options->coverage != NULL ? cover_file_marks(options->coverage) : 0,
+        .stops = options->coverage != NULL ? cover_file_stops(options->coverage) : 0,
         .program = &session->program,
         .whole = !options->hurried,
     };

@@ -165,11 +165,12 @@ static struct error *choose_reach(const struct trial_options *options, struct tr
         trial->bare = true;
         return NULL;
     }
+    bool asked_for = !scenario_names_functions(options->scenario);
     struct error *failed =
         scenario_use_system_calls(options->scenario, system_call_is_named, &other);
     if (failed != NULL || other == NULL) {
         error_free(error);
-        return failed != NULL
+        return failed != NULL || asked_for
                    ? failed
                    : trial_warn(trial, "rules apply to the system calls of %s: %s", command, why);
     }

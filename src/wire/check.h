@@ -162,7 +162,7 @@ static inline int wire_check_operands(const struct wire_plan *plan,
     case WIRE_OP_PROCESS_NAME:
         return instruction->a <= WIRE_MATCH_GLOB && instruction->b < plan->strings.count;
     case WIRE_OP_FD:
-        return instruction->a <= WIRE_FD_NONBLOCKING;
+        return instruction->a <= WIRE_FD_CONNECTION;
     case WIRE_OP_VARIABLE:
         return instruction->b < plan->variable_count;
     case WIRE_OP_AFTER:
@@ -326,7 +326,8 @@ static inline int wire_check_small_tables(const struct wire_checked *checked)
     const struct wire_parameter *parameters =
         WIRE_CHECK_ARRAY(checked, struct wire_parameter, parameters);
     for (uint32_t i = 0; i < plan->outs.count; i++)
-        if (outs[i].argument >= WIRE_ARGUMENTS || outs[i].width == 0 || outs[i].width > 8 ||
+        if (outs[i].argument > WIRE_OUT_RESULT || outs[i].kind >= WIRE_OUT_KINDS ||
+            outs[i].steps > WIRE_OUT_STEPS || outs[i].width == 0 || outs[i].width > 8 ||
             (outs[i].width & (outs[i].width - 1)) != 0)
             return WIRE_CHECK_BAD_OUT;
     if (plan->afters.count > WIRE_AFTER_MAX)

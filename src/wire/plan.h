@@ -9,13 +9,14 @@
 #include <stdint.h>
 
 #define WIRE_PLAN_MAGIC   0x4c50524fu // "ORPL"
-#define WIRE_VERSION      19u
+#define WIRE_VERSION      20u
 #define WIRE_NONE         0xffffffffu
 #define WIRE_SYSTEM_CALLS "syscall"    // the library of a pattern that names system calls
 #define WIRE_GO_CALLS     "go-runtime" // likewise: those that Go's runtime makes for itself
 #define WIRE_STACK_DEPTH  32           // values an expression may hold at once; the compiler checks
 #define WIRE_AFTER_MAX    32           // after() instances in one plan
-#define WIRE_OUT_MAX      8            // output parameters of one rule
+#define WIRE_OUT_MAX      32           // output parameters of one rule
+#define WIRE_OUT_STEPS    3            // pointers that lead to one, after the first
 #define WIRE_ARGUMENTS    6            // integer arguments in registers
 
 // An array inside the plan.
@@ -138,11 +139,23 @@ struct wire_rule {
     uint32_t reserved;
 };
 
+#define WIRE_OUT_RESULT WIRE_ARGUMENTS // as an argument: the function's result
+
+enum wire_out_kind {
+    WIRE_OUT_SET,
+    WIRE_OUT_XOR,  // what is there, with the value
+    WIRE_OUT_KEPT, // what was there before the call; if nothing was, zeros
+    WIRE_OUT_KINDS,
+};
+
 struct wire_out {
-    uint32_t argument; // 0-based register argument that holds the pointer
+    uint32_t argument; // 0-based register argument that holds the pointer, or WIRE_OUT_RESULT
     uint32_t width;    // 1, 2, 4 or 8 bytes
     uint64_t value;
-    uint64_t offset; // added to the pointer
+    uint64_t offset;                 // added to the last pointer
+    uint32_t kind;                   // enum wire_out_kind
+    uint32_t steps;                  // of the offsets below
+    uint64_t before[WIRE_OUT_STEPS]; // added to the pointers before it
 };
 
 #define WIRE_STACK_GAP   0xfffffffeu
@@ -204,6 +217,7 @@ enum wire_fd_test {
     WIRE_FD_DIRECTORY,
     WIRE_FD_TTY,
     WIRE_FD_NONBLOCKING,
+    WIRE_FD_CONNECTION, // a socket of connections, not of datagrams
 };
 
 enum wire_op {

@@ -109,10 +109,12 @@ struct wire_region {
     uint64_t coverage; // offset of a string: path of the coverage file; 0 when there is none
     uint64_t marks; // offset of uint32_t[mark_count]: for each module of the coverage file whether
                     // a process has loaded it, then for each block whether, or how often, it was
-                    // reached in this trial
+                    // reached in this trial, then those of faults: enum wire_stop_mark
     uint64_t program; // offset of two strings: a path, and the file that is executed under it; or 0
     uint64_t program_fingerprint; // wire_fingerprint() of that file's program headers
     uint32_t mark_count;
+    uint32_t stop_count; // faults in the coverage file; a fork's `rule` may be one, after the rules
+    uint32_t unused;
     uint32_t journal_capacity;
     uint32_t answer_timeout_ms; // how long a target waits for the controller
     // Written by targets, atomically.
@@ -161,7 +163,11 @@ struct wire_programs {
         uint32_t children; // that it has made
         uint32_t spawning; // its calls of posix_spawn() that are under way
         uint32_t end;      // WIRE_ENDED | the status that its parent got; 0: not known
-        uint32_t reserved;
+        uint32_t parent;   // number of the process that was its parent at its start; 0: not known
+        char program[16];  // file name it was started under, or that of its script; may fill it
+        char parent_program[16]; // likewise of its parent, when this process started
+        uint32_t helps;          // it is a shell that was given a command, as by system()
+        uint32_t parent_helps;   // likewise its parent
     } processes[WIRE_PROCESSES];
     uint64_t output;   // inode number of the command's standard output; 0: not known
     struct wire_born { // a process whose maker has numbered it, until the runtime starts in it

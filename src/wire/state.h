@@ -9,10 +9,12 @@
 #include <stdint.h>
 
 #define WIRE_STATE_MAGIC   0x5453524fu // "ORST"
-#define WIRE_STATE_VERSION 3
+#define WIRE_STATE_VERSION 5
 #define WIRE_STATE_BYTES   64 // of the largest register
 #define WIRE_STATE_STUB    256
 #define WIRE_STATE_FIXUPS  24
+#define WIRE_STATE_USES    2
+#define WIRE_STATE_PATH    256
 
 enum wire_state_class { // of registers
     WIRE_STATE_GENERAL, // by DWARF number
@@ -40,9 +42,11 @@ struct wire_state_fixup {
 // program executes their copies in the stub, which decrements a counter before the copy of the
 // stop address. At 0 it executes the breakpoint at `trap`.
 struct wire_state_counter {
-    uint32_t size;           // 0: there is none, and every execution traps
-    uint32_t trap, count_at; // offsets in the stub: the breakpoint; the displacement to the counter
-    uint32_t count_end;
+    uint32_t size;                  // 0: there is none, and every execution traps
+    uint32_t trap;                  // offset of the breakpoint
+    uint32_t use_count;             // displacements that lead to the counter: their offsets, and
+    uint32_t uses[WIRE_STATE_USES]; // where their instructions end
+    uint32_t use_ends[WIRE_STATE_USES];
     uint64_t start, end;
     uint32_t fixup_count, reserved;
     struct wire_state_fixup fixups[WIRE_STATE_FIXUPS];
@@ -59,6 +63,9 @@ struct wire_state_fault {
     uint32_t permanent;
     uint64_t stop;
     uint64_t count; // which execution of the stop address; if permanent, the first one
+    // Instead of all that: when a process has used so much processor time since it began to execute
+    // the program; 0: at the stop address.
+    uint64_t moment_ns;
     uint32_t register_class, register_number;
     uint32_t base, base_register;
     uint32_t index_register, scale; // of WIRE_STATE_REGISTER; scale 0: no index
@@ -66,11 +73,15 @@ struct wire_state_fault {
     uint32_t size;                  // bytes of the register, or of memory
     uint32_t read;                  // enum wire_state_read
     uint32_t system_call;           // 1: the instruction at the stop address is a system call
-    uint32_t thread;      // whose executions count, by creation in its process from 1; 0: all
+    uint32_t repeats;               // 1: it is a string instruction that a single step does not end
+    uint32_t thread; // whose executions count, by creation in its process from 1; 0: all
+    uint32_t reserved;
     uint64_t instruction; // that the faulty memory is a part of, or 0
     // new = (old & keep) ^ change
     unsigned char keep[WIRE_STATE_BYTES], change[WIRE_STATE_BYTES];
-    struct wire_state_counter counter;
+    // The first one is for a process with one thread. The other one, in its place, counts also
+    // where several threads do at the same time, and takes longer.
+    struct wire_state_counter counter, shared_counter;
 };
 
 enum wire_state_activation {
@@ -101,6 +112,12 @@ struct wire_state_result {
     uint32_t by_kernel; // 1: a system call has read or overwritten it
     uint64_t address;   // of the faulty memory, as the process knows it
     uint64_t access;    // link-time address after the instruction that read or overwrote it
+    // Of a fault at a moment: the processor time used, and before which instruction it was: a
+    // link-time address of the program, or of the library `module`, as the process knows it; or an
+    // address that belongs to no file.
+    uint64_t used_ns, place;
+    uint64_t place_in_program; // 1: of the program
+    char module[WIRE_STATE_PATH];
     unsigned char before[WIRE_STATE_BYTES], after[WIRE_STATE_BYTES];
     char task[64]; // ancestry of the thread
     char program[16];

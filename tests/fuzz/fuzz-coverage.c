@@ -11,6 +11,7 @@
 
 #define MODULES 3u
 #define BLOCKS  9u
+#define STOPS   2u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,6 +34,8 @@ static struct cover_file make(void)
         blocks[i] =
             (struct wire_coverage_block){.address = 4096 + 16 * i, .code = i, .flags = i % 8};
     require(cover_file_create(modules, MODULES, blocks, BLOCKS, &file) == NULL);
+    const struct wire_stop stops[STOPS] = {{.block = 1}, {.block = 8}};
+    require(cover_file_add_stops(&file, stops, STOPS) == NULL);
     return file;
 }
 
@@ -41,7 +44,10 @@ static void use(const char *bytes)
     const struct wire_coverage *file = (const void *)bytes;
     const struct wire_coverage_module *modules = (const void *)(bytes + file->modules);
     const struct wire_coverage_block *blocks = (const void *)(bytes + file->blocks);
+    const struct wire_stop *stops = (const void *)(bytes + file->stops);
     static volatile uint64_t sum;
+    for (uint32_t i = 0; i < file->stop_count; i++)
+        sum += blocks[stops[i].block].address + stops[i].fault.keep[stops[i].fault.size / 2];
     for (uint32_t i = 0; i < file->module_count; i++) {
         sum += strlen(modules[i].path);
         for (uint32_t j = 0; j < modules[i].count; j++)
@@ -63,12 +69,12 @@ static void check(const void *bytes, size_t size)
 
 static void add(const struct cover_file *file, const uint8_t *data, size_t size)
 {
-    uint32_t marks[MODULES + BLOCKS] = {0}, before[BLOCKS];
+    uint32_t marks[MODULES + BLOCKS + STOPS * WIRE_STOP_MARKS] = {0}, before[BLOCKS];
     for (size_t i = 0; i + 2 < size; i += 3)
         ((uint8_t *)marks)[(data[i] | (size_t)data[i + 1] << 8) % sizeof marks] ^= data[i + 2];
     for (size_t i = 0; i < BLOCKS; i++)
         before[i] = cover_file_reached(file, i);
-    bool added = cover_file_add(file, marks, MODULES + BLOCKS, 2);
+    bool added = cover_file_add(file, marks, sizeof marks / sizeof *marks, 2);
     for (size_t i = 0; i < BLOCKS; i++) {
         uint32_t after = cover_file_reached(file, i);
         require(after == before[i] || (added && before[i] == 0 && after != 0));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fuzzes the reader of C headers.
 #include "base/cleanup.h"
-#include "profile/declarations.h"
+#include "profile/header/declarations.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -41,6 +41,22 @@ static const struct {
     {"", "-|-|-|0|-|0"},
 };
 
+static void plain_names(void **state)
+{
+    static const char *const names[][2] = {{"__GI___regcomp", "regcomp"},
+                                           {"__fopen_internal", "fopen"},
+                                           {"_IO_getc", "IO_getc"},
+                                           {"_internal", "internal"},
+                                           {"fopen", "fopen"},
+                                           {"___", ""}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct frame_part part = frame_part_plain(frame_part(names[i][0]));
+        assert_int_equal(part.size, strlen(names[i][1]));
+        assert_memory_equal(part.text, names[i][1], part.size);
+    }
+    assert_null(frame_part_plain((struct frame_part){0}).text);
+}
+
 static int size_of(struct frame_part part)
 {
     return part.text != NULL ? (int)part.size : 1;
@@ -111,6 +127,7 @@ static void test_compare(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_names),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_put),
         cmocka_unit_test(test_compare),

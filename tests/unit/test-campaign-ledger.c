@@ -219,6 +219,12 @@ static void test_hangs_elsewhere(void **state)
     bench_end(&bench);
 }
 
+static struct error *note_counts(void *data, const struct store_count *row)
+{
+    *(struct store_count *)data = *row;
+    return NULL;
+}
+
 static struct error *note_severity(void *data, const struct store_finding *row)
 {
     struct store_finding *finding = data;
@@ -308,6 +314,39 @@ static void test_next_trial_confirms(void **state)
     ok(store_each_finding(bench.ledger.store, bench.campaign.id, note_finding, &finding));
     assert_int_equal(finding.trial, bench.ledger.groups.items.items[0].trial);
     assert_int_not_equal(finding.trial, 1);
+    bench_end(&bench);
+}
+
+// Without the fault it was like this, too: nothing is known of that trial, nor of those that said
+// the same.
+static void test_by_chance(void **state)
+{
+    struct bench bench;
+    size_t index;
+    bench_start(&bench);
+    wrong(&bench, 1, VERDICT_SILENT, SEVERITY_HIGH);
+    wrong(&bench, 2, VERDICT_SILENT, SEVERITY_HIGH);
+    keep(&bench, 3, 1);
+    assert_int_equal(bench.ledger.counted, 3);
+    struct finding_group *group = ledger_unconfirmed(&bench.ledger, &index);
+    assert_non_null(group);
+    struct trial_job job = job_of(&bench, group->number);
+    struct engine_result result = result_of(VERDICT_INVALID, 1);
+    result.judgement.by_chance = true;
+    free(result.judgement.reason);
+    result.judgement.reason = strdup("without the fault, too");
+    ok(ledger_confirm(&bench.ledger, index, &job, &result));
+    trial_job_deinit(&job);
+    engine_result_deinit(&result);
+    struct store_count counts = {0};
+    ok(store_each_count(bench.ledger.store, bench.campaign.id, NULL, note_counts, &counts));
+    for (int i = 0; i < VERDICTS; i++)
+        assert_int_equal(counts.verdicts[i], bench.ledger.verdicts[i]);
+    assert_int_equal(counts.verdicts[VERDICT_INVALID], 2);
+    assert_int_equal(counts.verdicts[VERDICT_CRASH], 1);
+    assert_int_equal(bench.ledger.trials, 3);
+    assert_int_equal(bench.ledger.counted, 1);
+    assert_int_equal(bench.ledger.failures, 1);
     bench_end(&bench);
 }
 
@@ -533,11 +572,17 @@ static void test_resumed_proof(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_confirmation),           cmocka_unit_test(test_hangs_elsewhere),
-        cmocka_unit_test(test_next_trial_confirms),    cmocka_unit_test(test_severity),
-        cmocka_unit_test(test_overtaken_confirmation), cmocka_unit_test(test_fewest_faults),
-        cmocka_unit_test(test_proof_of_several),       cmocka_unit_test(test_proof_stays),
-        cmocka_unit_test(test_resumed_proof),          cmocka_unit_test(test_proof_of_spare),
+        cmocka_unit_test(test_confirmation),
+        cmocka_unit_test(test_hangs_elsewhere),
+        cmocka_unit_test(test_next_trial_confirms),
+        cmocka_unit_test(test_severity),
+        cmocka_unit_test(test_overtaken_confirmation),
+        cmocka_unit_test(test_fewest_faults),
+        cmocka_unit_test(test_proof_of_several),
+        cmocka_unit_test(test_proof_stays),
+        cmocka_unit_test(test_by_chance),
+        cmocka_unit_test(test_resumed_proof),
+        cmocka_unit_test(test_proof_of_spare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

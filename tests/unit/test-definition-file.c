@@ -228,11 +228,12 @@ static void errors_name_place_and_remedy(void **state)
     refuses("jobs: many\n", "x.yaml:1:7: expected a whole number from 0 to 4096, not 'many'\n"
                             "    jobs: many\n"
                             "          ^");
-    refuses("injector: {librery: {}}\n",
-            "x.yaml:1:12: there is no injector 'librery' (did you mean 'library'?); there are: "
-            "library, signal, ir, source, binary, syscall, register, memory, guest, mce\n"
-            "    injector: {librery: {}}\n"
-            "               ^");
+    refuses(
+        "injector: {librery: {}}\n",
+        "x.yaml:1:12: there is no injector 'librery' (did you mean 'library'?); there are: "
+        "library, signal, ir, source, binary, syscall, register, memory, guest, mce, interface\n"
+        "    injector: {librery: {}}\n"
+        "               ^");
     refuses("injector:\n  library: {fault: x}\n",
             "x.yaml:2:13: injector 'library' has no parameter 'fault' (did you mean 'faults'?); it "
             "has: faults, at, mode, plugins, functions, modules, exclude, errors, depth, coverage\n"

@@ -24,6 +24,7 @@ static struct engine_result example(void)
                       .cause = strdup(""),
                       .severity = SEVERITY_HIGH,
                       .symptom = SYMPTOM_LEFT,
+                      .by_chance = true,
                       .about = strdup("/f")},
         .end = SANDBOX_TIMEOUT,
         .status = -1,
@@ -97,6 +98,7 @@ static void test_result(void **state)
     assert_string_equal(got.judgement.cause, "");
     assert_int_equal(got.judgement.severity, SEVERITY_HIGH);
     assert_int_equal(got.judgement.symptom, SYMPTOM_LEFT);
+    assert_true(got.judgement.by_chance);
     assert_int_equal(got.round, 7);
     assert_string_equal(got.judgement.about, "/f");
     assert_int_equal(got.end, SANDBOX_TIMEOUT);

@@ -91,6 +91,7 @@ static void events_come_between_answers(void **state)
     static const char text[] =
         "{\"QMP\": {\"version\": {}}}\r\n"
         "{\"event\": \"SHUTDOWN\", \"data\": {\"guest\": true, \"reason\": \"guest-reset\"}}\r\n"
+        "{\"event\": \"MIGRATION\", \"data\": {\"status\": \"completed\"}}\r\n"
         "not json at all\n[1, 2]\n"
         "{\"return\": {}}\r\n"
         "{\"error\": {\"class\": \"GenericError\", \"desc\": \"no such thing\"}}\r\n"
@@ -102,6 +103,7 @@ static void events_come_between_answers(void **state)
     assert_string_equal(qmp.answer_error, "no such thing");
     assert_true(qmp.events.shutdown && qmp.events.by_guest);
     assert_string_equal(qmp.events.reason, "guest-reset");
+    assert_string_equal(qmp.events.migration, "completed");
     assert_false(qmp.events.panicked); // its line is not complete
     guest_link_close(&qmp.link);
 }
@@ -133,7 +135,8 @@ static void reports_survive_a_file(void **state)
                                   .activated_ns = 12345,
                                   .status = -1,
                                   .phase_ns = {1, 2, 3},
-                                  .accelerator = "kvm"};
+                                  .accelerator = "kvm",
+                                  .snapshot = true};
     struct guest_report again;
     struct buffer text = {0};
     assert_null(guest_report_write(&report, &text));
@@ -151,6 +154,7 @@ static void reports_survive_a_file(void **state)
     assert_int_equal(again.status, -1);
     assert_int_equal(again.phase_ns[GUEST_WORKLOAD], 3);
     assert_string_equal(again.accelerator, "kvm");
+    assert_true(again.snapshot);
     guest_report_deinit(&again);
     // A part of it is no report.
     struct error *error = guest_report_read(text.data, text.size / 2, &again);

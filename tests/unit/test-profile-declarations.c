@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Types of results from C headers, and what they change in what is called a failure.
-#include "profile/declarations.h"
+#include "profile/header/declarations.h"
 
 #include "base/cleanup.h"
 #include "profile/failures.h"
@@ -57,7 +57,7 @@ static const char header[] =
     "void x_either(void);\n"
     "#endif\n"
     "struct x_members { void x_member(int); };\n"
-    "EAPI Eina_Bool x_named(void); GLvoid x_nothing(void);\n"
+    "EAPI Eina_Bool x_named(void); GLvoid x_nothing(void); y_slong x_far(void);\n"
     "// void x_commented(void);\n"
     "extern int x_variable; other_type x_other(void);\n"
     "int x_quoted(const char *a, char b /* ')' ; */) __asm__(\"a;b\");\n"
@@ -193,12 +193,49 @@ static void test_judgement(void **state)
     // Nothing but NULL: a function that is not implemented.
     assert_true(confidence("f", HINT_MADE, DECLARED_POINTER, 0, &zero) >= FAILURE_LIKELY);
     assert_true(confidence("f", HINT_MADE, DECLARED_NUMBER, 0, &zero) < FAILURE_LIKELY);
+    // An int is no limit of a long.
+    assert_true(confidence("f", acts, DECLARED_LONG, INT64_MIN, NULL) != 0);
+    assert_true(confidence("f", acts, DECLARED_NUMBER, INT64_MIN, NULL) == 0);
+    // A structure is no number.
+    assert_true(confidence("f", acts | HINT_WIDE, DECLARED_STRUCTURE, 0, NULL) < FAILURE_LIKELY);
+    assert_true(confidence("f", acts, DECLARED_STRUCTURE, -1, NULL) < FAILURE_LIKELY);
     // No of what does something, beside an answer that is not known.
-    assert_true(confidence("f", acts, DECLARED_TRUTH, 0, NULL) >= FAILURE_LIKELY);
+    assert_true(confidence("f_send", acts, DECLARED_TRUTH, 0, NULL) >= FAILURE_LIKELY);
+    assert_true(confidence("f_negotiate", acts, DECLARED_TRUTH, 0, NULL) >= FAILURE_LIKELY);
+    assert_true(confidence("f_negotiate", acts, DECLARED_NUMBER, 0, NULL) < FAILURE_LIKELY);
+    assert_true(confidence("f", acts, DECLARED_TRUTH, 0, NULL) < FAILURE_LIKELY);
     assert_true(confidence("f_is_x", acts, DECLARED_TRUTH, 0, NULL) < FAILURE_LIKELY);
     assert_true(confidence("f", acts, DECLARED_NUMBER, 0, NULL) < FAILURE_LIKELY);
     assert_true(confidence("f", acts, DECLARED_TRUTH, -1, NULL) < FAILURE_LIKELY);
     assert_true(confidence("f", acts, DECLARED_NUMBER, -1, NULL) >= FAILURE_LIKELY);
+}
+
+// That nothing says whether 0 or 1 is a failure is told, unless it is an int.
+static void test_undecided(void **state)
+{
+    static const struct {
+        const char *name;
+        enum declared_result declared;
+        bool unknown;
+    } rows[] = {{"f_break", DECLARED_TRUTH, true},
+                {"f_break", DECLARED_UNKNOWN, true},
+                {"f_break", DECLARED_NUMBER, false},
+                {"f_is_it", DECLARED_TRUTH, false},
+                {"f_write", DECLARED_TRUTH, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        _cleanup_(summary_deinit) struct summary summary = {.declared = (uint8_t)rows[i].declared};
+        _cleanup_(failures_deinit) struct failures failures = {0};
+        for (int64_t number = 0; number < 2; number++) {
+            const struct return_outcome outcome = {
+                .result = {.kind = VALUE_CONSTANT, .number = number}, .after = OUTCOME_UNFORCED};
+            assert_null(summary_add(&summary, &outcome));
+        }
+        const unsigned acts = HINT_MADE | HINT_ACTS | HINT_WORKS;
+        assert_null(failures_of(&summary, hints_with_declaration(acts, rows[i].declared),
+                                rows[i].name, &failures));
+        if ((failures.unknown != NULL) != rows[i].unknown)
+            fail_msg("%s: %s", rows[i].name, failures.unknown);
+    }
 }
 
 // The steps of an iteration are numbered: cmark_iter_next().
@@ -238,6 +275,9 @@ static void test_zero(void **state)
     // What is looked for may not be there.
     assert_true(zero_fails("row_find", 0, DECLARED_NUMBER, 0, false));
     assert_false(zero_fails("row_count", 0, DECLARED_NUMBER, 0, false));
+    assert_true(zero_fails("row_get_by_name", 0, DECLARED_NUMBER, 0, false));
+    assert_false(zero_fails("row_get_by_name_size", 0, DECLARED_NUMBER, 0, false));
+    assert_false(zero_fails("row_get_name", 0, DECLARED_NUMBER, 0, false));
     // Who reports an error returns what it likes.
     assert_true(zero_fails("agers", 0, DECLARED_NUMBER, failed, false));
     assert_false(zero_fails("agerr", 0, DECLARED_NUMBER, failed, false));
@@ -252,12 +292,34 @@ static void test_zero(void **state)
     assert_true(zero_fails("slot_cork", 0, DECLARED_TRUTH, failed, true));
 }
 
+// Whether NULL fails, if it is all that a function with a pointer for its result returns.
+static bool null_fails(enum declared_result declared, unsigned after)
+{
+    _cleanup_(summary_deinit) struct summary summary = {.declared = (uint8_t)declared};
+    _cleanup_(failures_deinit) struct failures failures = {0};
+    const struct return_outcome outcome = {.result = {.kind = VALUE_CONSTANT},
+                                           .after = (uint16_t)(after | OUTCOME_UNFORCED)};
+    assert_null(summary_add(&summary, &outcome));
+    unsigned hints = hints_with_declaration(HINT_MADE | HINT_ACTS | HINT_WORKS, declared);
+    assert_null(failures_of(&summary, hints, "thing_get_key", &failures));
+    return failures.items.count != 0 && failures.items.items[0].confidence >= FAILURE_LIKELY;
+}
+
+// That something is not implemented is reported.
+static void test_stub(void **state)
+{
+    assert_true(null_fails(DECLARED_POINTER, OUTCOME_AFTER_REPORT));
+    assert_false(null_fails(DECLARED_POINTER, 0));
+    assert_false(null_fails(DECLARED_NUMBER, OUTCOME_AFTER_REPORT));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types),     cmocka_unit_test(test_broken),
         cmocka_unit_test(test_directory), cmocka_unit_test(test_judgement),
         cmocka_unit_test(test_zero),      cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_undecided), cmocka_unit_test(test_stub),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What comments in headers say about results, which comment is about which function, and what that
 // changes in what is called a failure.
-#include "profile/documented.h"
+#include "profile/header/documented.h"
 
 #include "base/cleanup.h"
-#include "profile/declarations.h"
 #include "profile/failures.h"
+#include "profile/header/declarations.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,6 +54,15 @@ static const struct {
     {"/** @return 0, or a negative AVERROR */", N},
     {"/* Returns:\n *  0: success\n * -1: error */", ZS | N},
     {"/* Return values:\n *   0 - success\n *   -1 - failure */", ZS | N},
+    {"/** @return\n *   On success - 0\n *   On error - 1 with error code set in x */", ZS | P},
+    {"/* returns 1 on pass, 0 on fail, -1 on error */", N},
+    {"/* returns 1 on pass, 0 on fail */", Z},
+    {"/* If it succeeds, 0 is returned and x describes the error. */", ZS},
+    {"/* @returns 1 if it was found (and removed), else 0. */", Z | PS},
+    {"/* @returns 0 if an error was found, -1 if none is found */", Z},
+    {"/* Returns 0 if the buffer was not large enough. */", Z},
+    {"/* returns the length, or 0 if arguments are erroneous */", Z},
+    {"/* return (1) if OK, (0) otherwise */", Z | PS},
     {"/** @return -EINVAL if it is wrong, 0 if not */", N},
     {"/** @retval X_OK done\n * @retval X_INVALID it was wrong */", 0},
     {"/** @return -1 on error\n * @since 0 fails */", N},
@@ -106,6 +115,12 @@ static const char header[] = "namespace x { extern \"C\" {\n"
                              "X_BEGIN_DECLS\n"
                              "/** @return -1 on error */\n"
                              "int x_begun(void);\n"
+                             "size_t x_inside\t/* returns the length, */\n"
+                             "\t\t/* or 0 if arguments are erroneous */\n(int a);\n"
+                             "int x_parted /* return (1) if OK, (0) otherwise */\n"
+                             "(int a /* returns -1 on error */);\n"
+                             "void x_stop(void) { /* Returns -1 on error. */ }\n"
+                             "int x_after(void);\n"
                              "typedef enum { x_error = -1, x_no, x_yes } x_bool;\n"
                              "typedef enum { y_no, y_yes } y_bool;\n"
                              "typedef enum { z_no, z_yes, z_perhaps } z_bool;\n"
@@ -117,9 +132,10 @@ static void test_places(void **state)
     static const struct {
         const char *name;
         unsigned wanted;
-    } functions[] = {{"x_marked", N}, {"x_next", 0},      {"x_trailed", 0}, {"x_apart", 0},
-                     {"x_near", Z},   {"x_lines", Z | N}, {"x_defined", 0}, {"x_behind", 0},
-                     {"x_member", 0}, {"x_begun", N},     {"x_missing", 0}};
+    } functions[] = {{"x_marked", N},      {"x_next", 0},      {"x_trailed", 0}, {"x_apart", 0},
+                     {"x_near", Z},        {"x_lines", Z | N}, {"x_defined", 0}, {"x_behind", 0},
+                     {"x_member", 0},      {"x_begun", N},     {"x_missing", 0}, {"x_inside", Z},
+                     {"x_parted", Z | PS}, {"x_after", 0}};
     _cleanup_(declarations_deinit) struct declarations declarations = {0};
     assert_null(declarations_parse(&declarations, header, strlen(header)));
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -162,6 +178,24 @@ static bool fails(const char *name, unsigned documented, enum declared_result de
     return confidence(name, documented, declared, number, true, open) >= FAILURE_LIKELY;
 }
 
+// Whether 0 of a function is a failure that returns -1, too.
+static bool check_fails(const char *name, unsigned documented)
+{
+    _cleanup_(summary_deinit) struct summary summary = {.declared = DECLARED_NUMBER,
+                                                        .documented = (uint16_t)documented};
+    _cleanup_(failures_deinit) struct failures failures = {0};
+    for (int64_t number = -1; number < 2; number++) {
+        const struct return_outcome outcome = {
+            .result = {.kind = VALUE_CONSTANT, .number = number}};
+        assert_null(summary_add(&summary, &outcome));
+    }
+    assert_null(failures_of(&summary, HINT_MADE | HINT_ACTS | HINT_WORKS, name, &failures));
+    for (size_t i = 0; i < failures.items.count; i++)
+        if (failures.items.items[i].result.number == 0)
+            return failures.items.items[i].confidence >= FAILURE_LIKELY;
+    return false;
+}
+
 static bool is_added(const char *name, unsigned documented, enum declared_result declared,
                      int64_t number, bool open)
 {
@@ -181,8 +215,11 @@ static void test_judgement(void **state)
     assert_true(fails("f", 0, DECLARED_NUMBER, -1, true));
     assert_false(fails("f", NS, DECLARED_NUMBER, -1, true));
     assert_true(fails("f_get", DOCUMENTED_CODES | ZS, DECLARED_NUMBER, 9, false));
-    assert_true(fails("f", 0, DECLARED_TRUTH, 0, true));
+    assert_true(fails("f_put", 0, DECLARED_TRUTH, 0, true));
     assert_false(fails("f_get", DOCUMENTED_TRUTH, DECLARED_TRUTH, 0, true));
+    // No is the answer of a check that may fail as well.
+    assert_false(check_fails("f_check", Z));
+    assert_true(check_fails("f_open", Z));
     // A question is one, whatever the comment calls its answers.
     assert_false(fails("f_is_x", Z, DECLARED_NUMBER, 0, true));
     // A comment about an error that was before says nothing about this call.

@@ -119,7 +119,7 @@ static void test_truth(void **state)
         assert_unlikely(questions[i], ACTING, WAYS({0, 0}, {1, 0}), 0);
     // Words that only begin like one.
     assert_likely("list_add", ACTING, WAYS({0, 0}, {1, 0}), 0);
-    assert_likely("thing_hash", ACTING, WAYS({0, 0}, {1, 0}), 0);
+    assert_likely("thing_put_hash", ACTING, WAYS({0, 0}, {1, 0}), 0);
 }
 
 static void test_without_result(void **state)

@@ -167,7 +167,7 @@ static const char source[] =
     "    if (decoder == NULL) return 0;\n"
     "    touch(decoder); return decoder->state == 3;\n"
     "}\n"
-    "int ignore_all(int yes)\n" // 0 is: a variable that is not set is no failure
+    "int set_ignored(int yes)\n" // 0 is: a variable that is not set is no failure
     "{\n"
     "    extern int ignored;\n"
     "    if (getenv(\"FORCE\") != NULL) return 0;\n"
@@ -283,6 +283,33 @@ static const char source[] =
     "    if (work(decoder) == 3) return 0;\n"
     "    touch(decoder); return 1;\n"
     "}\n"
+    "__attribute__((noinline)) struct decoder *make_sure(void)\n" // none is
+    "{\n"
+    "    struct decoder *decoder = malloc(20);\n"
+    "    if (decoder == NULL) abort();\n"
+    "    return decoder;\n"
+    "}\n"
+    "__attribute__((noinline)) struct decoder *cast(struct decoder *decoder)\n"
+    "{\n"
+    "    if (decoder == NULL) { touch(decoder); return NULL; }\n"
+    "    decoder->state++; return decoder;\n"
+    "}\n"
+    "struct decoder *make_and_cast(struct decoder *first, const char *text)\n" // none is
+    "{\n"
+    "    struct decoder *decoder = make_sure();\n"
+    "    if (text != NULL && *text != 0) touch(first);\n"
+    "    if (work(first) == 3) touch(first); else work(first);\n"
+    "    work(first);\n"
+    "    return cast(decoder);\n"
+    "}\n"
+    "struct decoder *allocate_and_cast(struct decoder *first, const char *text)\n" // NULL is
+    "{\n"
+    "    struct decoder *decoder = malloc(20);\n"
+    "    if (text != NULL && *text != 0) touch(first);\n"
+    "    if (work(first) == 3) touch(first); else work(first);\n"
+    "    work(first);\n"
+    "    return cast(decoder);\n"
+    "}\n"
     "int thing_check_key(struct decoder *decoder)\n" // 0 is reported
     "{\n"
     "    if (decoder->state == 3) { raise_error(\"state\"); return 0; }\n"
@@ -357,7 +384,7 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "thing_parent", "");
     expect(&item.profile, "list_pop_decoder", "");
     expect(&item.profile, "XYisBusy", "");
-    expect(&item.profile, "ignore_all", "0");
+    expect(&item.profile, "set_ignored", "0");
     expect(&item.profile, "lib_done_FreeType", "33");
     expect(&item.profile, "codec_reset", "");
     expect(&item.profile, "thing_rowstride", "");
@@ -376,6 +403,8 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "parse_all", "");
     expect(&item.profile, "thing_check_name", "");
     expect(&item.profile, "thing_check_key", "0");
+    expect(&item.profile, "make_and_cast", "");
+    expect(&item.profile, "allocate_and_cast", "0");
     expect(&item.profile, "compare_both", "");
     expect(&item.profile, "text_as_number", "0");
     expect(&item.profile, "thing_sign", "0");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A kernel's system calls, of a kernel small enough to know them: thunks, a table of operations,
 // codes that programs never see, errors through pointers. And of files that only look like one.
-#include "profile/kernel-profile.h"
+#include "profile/kernel/profile.h"
 
 #include "base/array.h"
 

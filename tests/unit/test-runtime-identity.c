@@ -17,6 +17,11 @@ uint32_t system_pid(void)
 {
     return (uint32_t)getpid();
 }
+uint32_t system_parent(void)
+{
+    return 1;
+}
+
 uint32_t system_tid(void)
 {
     return (uint32_t)getpid();
@@ -29,6 +34,12 @@ void system_wake(uint32_t *word) {}
 size_t text_length(const char *text)
 {
     return strlen(text);
+}
+void text_copy(char *target, size_t room, const char *source)
+{
+    size_t size = strnlen(source, room - 1);
+    memcpy(target, source, size);
+    target[size] = '\0';
 }
 void functions_after_fork(void) {}
 void rows_after_fork(void) {}

@@ -517,6 +517,73 @@ static void bad_directories(void **state)
     error_free(error);
 }
 
+// What a step leaves behind is seen: files, changed files, System V IPC.
+struct usage_test {
+    struct sandbox_usage before;
+    bool same[6];
+    size_t count;
+};
+
+static bool usage_before(void *data, struct sandbox *sandbox)
+{
+    struct usage_test *test = data;
+    must(sandbox_usage(sandbox, &test->before));
+    return true;
+}
+
+static void usage_after(void *data, struct sandbox *sandbox, const struct sandbox_result *result)
+{
+    struct usage_test *test = data;
+    struct sandbox_usage usage;
+    must(sandbox_usage(sandbox, &usage));
+    test->same[test->count++] = usage.files == test->before.files &&
+                                usage.blocks == test->before.blocks &&
+                                usage.shared == test->before.shared;
+}
+
+static void leavings(void **state)
+{
+    static const struct {
+        const char *script;
+        bool clean;
+    } steps[] = {
+        {"true", true},
+        {": >/tmp/x; rm /tmp/x; cat known", true}, // (the first change of a directory copies it)
+        {": >made", false},
+        {"echo more >>known", false},
+        {"ipcmk -S 1", false},
+        {"mkdir /dev/shm/x", false},
+    };
+    struct usage_test test = {0};
+    struct sandbox_step wanted[6];
+    struct sandbox_result results[6];
+    char *commands[6][4];
+    needs_overlay();
+    put("known", "content");
+    struct sandbox *sandbox = make(SANDBOX_OVERLAY, NULL, false);
+    for (size_t i = 0; i < 6; i++) {
+        memcpy(commands[i], (char *[]){(char *)"sh", (char *)"-c", (char *)steps[i].script, NULL},
+               sizeof commands[i]);
+        wanted[i] = (struct sandbox_step){.command = commands[i],
+                                          .environment = plain,
+                                          .input = -1,
+                                          .before = usage_before,
+                                          .after = usage_after,
+                                          .data = &test};
+    }
+    must(sandbox_run(sandbox, wanted, 6, NULL, NULL, NULL, results));
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(results[i].status, 0);
+        assert_int_equal(test.same[i], steps[i].clean);
+        sandbox_result_deinit(&results[i]);
+    }
+    struct sandbox_usage usage; // outside of a run
+    struct error *error = sandbox_usage(sandbox, &usage);
+    assert_non_null(error);
+    error_free(error);
+    sandbox_free(sandbox);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -529,6 +596,7 @@ int main(void)
         TEST(input_is_given),
         TEST(commands_are_found),
         TEST(callbacks),
+        TEST(leavings),
         TEST(trials_are_ended_first),
         TEST(no_tick_for_the_dead),
         TEST(several_servers),

@@ -61,8 +61,11 @@ static const struct {
     {"read=0,out(1:1)=-129", 17, "-129 does not fit into 1 byte"},
     {"read=0,out(1)=1.5", 15, "an output parameter takes a whole number"},
     {"read=0,out(1)", 14, "expected '=' after 'out(...)', but the text ends here"},
-    {"read=out(1)=1,out(1)=1,out(1)=1,out(1)=1,out(1)=1,out(1)=1,out(1)=1,out(1)=1,out(1)=1", 78,
-     "a rule can set at most 8 output parameters"},
+    {"read=-1, out(result)=1", 6,
+     "'result' and 'kept' are about a function that was called: add 'after', or 'performed' to a "
+     "value"},
+    {"read=-1, out(1>+2>+3>+4>+5)=1, performed", 24,
+     "at most 4 pointers lead to an output parameter"},
     {"read=observe, -1", 6,
      "'observe' lets the function return what it does, so no other action goes "
      "with it"},
@@ -125,7 +128,8 @@ static const struct {
      "argument 3 of read is a size, neither a path nor a descriptor"},
     {"read=-1 when fd(3).pipe", 14, "argument 3 of read is a size, not a descriptor"},
     {"read=-1 when fd(1).banana", 20,
-     "expected pipe, socket, file, directory, tty or nonblocking after '.', found 'banana'"},
+     "expected pipe, socket, file, directory, tty, nonblocking or connection after '.', found "
+     "'banana'"},
     {"read=-1 when \"a\" ~ arg(1)", 20,
      "'~' needs a text in quotes on its right: path(1) ~ \"/etc/*\""},
     {"read=-1 when caller()", 21,
@@ -249,6 +253,7 @@ static void test_limits(void **state)
         {"f=0 when count == 1.", "9", "", 100000, "too many digits"},
         {"f=0 when var(", "*", "x)", 5000, "nested too deeply"},
         {"f=0 when var(x", ".y", ")", 100, "more than 32 steps"},
+        {"read=out(1)=1", ",out(1)=1", "", 32, "a rule can set at most 32 output parameters"},
         {"f=0 when ", "((count in 1..2) in 0..1) + ", "1", 400, "too large"},
     };
     for (size_t i = 0; i < COUNT_OF(limits); i++) {

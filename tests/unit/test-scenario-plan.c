@@ -157,7 +157,9 @@ static void test_rules(void **state)
     BREAK(rules[0].code.count = UINT32_MAX, WIRE_CHECK_BAD_RULE);
     BREAK(rules[1].code = rules[0].code; rules[1].code.count--, WIRE_CHECK_BAD_RULE); // overlaps
     BREAK(rules[2].code = rules[0].code, WIRE_CHECK_BAD_RULE); // shared, but not with a neighbour
-    BREAK(outs[0].argument = 6, WIRE_CHECK_BAD_OUT);
+    BREAK(outs[0].argument = WIRE_OUT_RESULT + 1, WIRE_CHECK_BAD_OUT);
+    BREAK(outs[0].kind = WIRE_OUT_KINDS, WIRE_CHECK_BAD_OUT);
+    BREAK(outs[0].steps = WIRE_OUT_STEPS + 1, WIRE_CHECK_BAD_OUT);
     BREAK(outs[0].width = 3, WIRE_CHECK_BAD_OUT);
     BREAK(outs[0].width = 0, WIRE_CHECK_BAD_OUT);
     BREAK(outs[0].width = 16, WIRE_CHECK_BAD_OUT);
@@ -195,7 +197,7 @@ static void test_code(void **state)
     BREAK(find_op(plan, code_, WIRE_OP_ARGUMENT)->b = 8, WIRE_CHECK_BAD_OPERAND);
     BREAK(find_op(plan, code_, WIRE_OP_FD_PATH)->a = 2, WIRE_CHECK_BAD_OPERAND);
     BREAK(find_op(plan, code_, WIRE_OP_FD_PATH)->b = plan->strings.count, WIRE_CHECK_BAD_OPERAND);
-    BREAK(find_op(plan, code_, WIRE_OP_FD)->a = 6, WIRE_CHECK_BAD_OPERAND);
+    BREAK(find_op(plan, code_, WIRE_OP_FD)->a = WIRE_FD_CONNECTION + 1, WIRE_CHECK_BAD_OPERAND);
     BREAK(find_op(plan, code_, WIRE_OP_THREAD_NAME)->b = UINT32_MAX, WIRE_CHECK_BAD_OPERAND);
     BREAK(find_op(plan, code_, WIRE_OP_AFTER)->b = 1, WIRE_CHECK_BAD_OPERAND);
     BREAK(find_op(plan, code_, WIRE_OP_VARIABLE)->b = 1, WIRE_CHECK_BAD_OPERAND);

@@ -39,6 +39,9 @@ static const char *const texts[] = {
     "register rdx flip 3 at libc.so.6+0x1234 permanent",
     "register rdx flip 3 at ./plug:std::sort+0x2",
     "register rdx flip 3 at /a/libx.so:save.c:22",
+    "register rdx flip 3 after 12ms",
+    "register xmm3 zero after 1500us",
+    "memory [rsp+0x8]:4 set 1..3 after 1234567ns when input(2)",
 };
 
 static struct error *read_text(const char *text, struct state_fault *fault)
@@ -76,6 +79,7 @@ static void other_spellings(void **state)
         {"register rax value 255 at main", "register rax value 0xff at main"},
         {"register rax flip 3 at main when thread ( 2 ) and count == 3",
          "register rax flip 3 at main when count == 3 and thread(2)"},
+        {"register rdx flip 3  after 12000us", "register rdx flip 3 after 12ms"},
         {"memory [ rsp + 8 ]:4 zero at main", "memory [rsp+0x8]:4 zero at main"},
         {"memory [rax+rcx] zero at main", "memory [rax+rcx*1] zero at main"},
     };

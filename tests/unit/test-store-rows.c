@@ -312,6 +312,66 @@ static void findings(void **state)
     assert_int_equal(row.trials, 1);
 }
 
+static struct error *list_causes(void *data, const struct store_finding *row)
+{
+    char *text = data;
+    sprintf(text + strlen(text), "%s%s ", row->cause,
+            store_scope_of(row) == STORE_SCOPE_LIBRARY ? ":library" : "");
+    return NULL;
+}
+
+// Lost data comes first and is the program's own matter, whichever library is to blame.
+static void order_of_findings(void **state)
+{
+    _cleanup_(store_closep) struct store *store = open_store(STORE_WRITE);
+    int64_t campaign = fill(store, 3);
+    static const struct {
+        const char *cause, *library;
+        enum severity severity;
+        enum store_proof proof;
+    } rows[] = {{"library", "libx.so", SEVERITY_HIGH, STORE_PROOF_CERTAIN},
+                {"guess", NULL, SEVERITY_LOSS, STORE_PROOF_UNPROVEN},
+                {"own", NULL, SEVERITY_HIGH, STORE_PROOF_CERTAIN},
+                {"lost", "libx.so", SEVERITY_LOSS, STORE_PROOF_CERTAIN}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct store_finding row = some_finding(campaign, rows[i].cause);
+        row.library = rows[i].library;
+        row.severity = rows[i].severity;
+        row.proof = rows[i].proof;
+        row.trial = 1;
+        must(store_add_finding(store, &row));
+    }
+    char text[200] = "";
+    must(store_each_finding(store, campaign, list_causes, text));
+    assert_string_equal(text, "lost own library:library guess ");
+}
+
+// Invalid are the trial itself and those of its finding with the same reason.
+static void invalidated_trials(void **state)
+{
+    _cleanup_(store_closep) struct store *store = open_store(STORE_WRITE);
+    int64_t campaign = fill(store, 4);
+    struct store_finding row = some_finding(campaign, "a");
+    row.trial = 1;
+    must(store_add_finding(store, &row));
+    for (int64_t id = 1; id <= 3; id++)
+        must(store_set_trial_finding(store, id, row.id));
+    must(store_execute(store, "UPDATE trial SET reason = 'another' WHERE id = 3"));
+    struct store_count before = {0};
+    must(store_invalidate_trials(
+        store, campaign, (uint64_t)query_number(store, "SELECT number FROM trial WHERE id = 1"),
+        "without the fault, too", &before));
+    uint64_t all = 0;
+    for (int i = 0; i < VERDICTS; i++)
+        all += before.verdicts[i];
+    assert_int_equal(all, 2);
+    assert_int_equal(query_number(store, "SELECT count(*) FROM trial WHERE verdict = 'invalid' AND "
+                                         "reason = 'without the fault, too' AND id IN (1, 2)"),
+                     2);
+    assert_int_equal(query_number(store, "SELECT count(*) FROM trial WHERE verdict = 'invalid'"),
+                     2);
+}
+
 static struct error *list_counts(void *data, const struct store_count *row)
 {
     char *text = data;
@@ -469,11 +529,18 @@ int main(void)
 {
 #define STORE_TEST(function) cmocka_unit_test_setup_teardown(function, help_setup, help_teardown)
     const struct CMUnitTest tests[] = {
-        STORE_TEST(campaigns),    STORE_TEST(remarks),
-        STORE_TEST(references),   STORE_TEST(candidates_by_number),
-        STORE_TEST(trials),       STORE_TEST(findings),
-        STORE_TEST(counts),       STORE_TEST(callbacks),
-        STORE_TEST(transactions), STORE_TEST(readers),
+        STORE_TEST(campaigns),
+        STORE_TEST(remarks),
+        STORE_TEST(references),
+        STORE_TEST(candidates_by_number),
+        STORE_TEST(trials),
+        STORE_TEST(findings),
+        STORE_TEST(counts),
+        STORE_TEST(callbacks),
+        STORE_TEST(order_of_findings),
+        STORE_TEST(invalidated_trials),
+        STORE_TEST(transactions),
+        STORE_TEST(readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

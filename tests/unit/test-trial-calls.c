@@ -240,9 +240,9 @@ static void kinds_of_descriptors(void **state)
         const struct calls_row *row = &calls.rows.items[i];
         *(row->offset == low ? &of_f : row->offset == high ? &of_h : &of_g) |= row->kinds;
     }
-    assert_int_equal(of_f, WIRE_KIND_LOOKED | 1 << WIRE_FD_PIPE | 1 << WIRE_FD_SOCKET);
-    assert_int_equal(of_g, WIRE_KIND_LOOKED | 1 << WIRE_FD_PIPE | 1 << WIRE_FD_SOCKET |
-                               1 << WIRE_FD_FILE);
+    const uint32_t connection = 1 << WIRE_FD_SOCKET | 1 << WIRE_FD_CONNECTION;
+    assert_int_equal(of_f, WIRE_KIND_LOOKED | 1 << WIRE_FD_PIPE | connection);
+    assert_int_equal(of_g, WIRE_KIND_LOOKED | 1 << WIRE_FD_PIPE | connection | 1 << WIRE_FD_FILE);
     assert_int_equal(of_h, WIRE_KIND_LOOKED | 1 << WIRE_FD_DIRECTORY);
     calls_deinit(&calls);
 }

@@ -101,6 +101,44 @@ static void what_is_sound(void **state)
     cover_file_close(&file);
 }
 
+// Faults follow the blocks, and their marks follow those of the blocks.
+static void where_faults_are(void **state)
+{
+    struct cover_file file;
+    struct wire_coverage_module module = {.count = 2, .path = "/home/me/program"};
+    struct wire_coverage_block blocks[2] = {{.flags = WIRE_BLOCK_STOP}, {.flags = WIRE_BLOCK_STOP}};
+    struct wire_stop stops[3] = {{.block = 0}, {.block = 1}, {.block = 1}};
+    stops[2].fault.read = WIRE_STATE_READ_ALWAYS;
+    assert_null(cover_file_create(&module, 1, blocks, 2, &file));
+    assert_int_equal(cover_file_stops(&file), 0);
+    assert_null(cover_file_add_stops(&file, stops, 3));
+    assert_int_equal(cover_file_stops(&file), 3);
+    assert_int_equal(cover_file_marks(&file), 1 + 2 + 3 * WIRE_STOP_MARKS);
+    assert_int_equal(cover_file_read(&file, 2), WIRE_STATE_READ_ALWAYS);
+    uint32_t marks[1 + 2 + 3 * WIRE_STOP_MARKS] = {[0] = 1};
+    assert_ptr_equal(cover_file_stop(&file, marks, 2), marks + 3 + 2 * WIRE_STOP_MARKS);
+    assert_true(cover_file_add(&file, marks, sizeof marks / sizeof *marks, 1));
+    assert_true(cover_file_loaded(&file, 0));
+    // What targets take for sound. (The file is in memory that we share with nobody here.)
+    struct wire_coverage *bytes = file.own;
+    struct wire_stop *told = (struct wire_stop *)((char *)bytes + bytes->stops);
+    const struct wire_coverage header = *bytes;
+    REFUSED(bytes->stops = file.size + 8);
+    REFUSED(bytes->stops++);
+    REFUSED(bytes->stop_count++);
+    REFUSED(bytes->stop_count = UINT32_MAX);
+    told[1].block = 2; // there are two
+    assert_false(wire_coverage_is_sound(bytes, file.size));
+    told[1].block = 0;
+    told[2].fault.size = WIRE_STATE_BYTES + 1;
+    assert_false(wire_coverage_is_sound(bytes, file.size));
+    told[2].fault.size = WIRE_STATE_BYTES;
+    assert_true(wire_coverage_is_sound(bytes, file.size));
+    told[0].block = 1; // not in order
+    assert_false(wire_coverage_is_sound(bytes, file.size));
+    cover_file_close(&file);
+}
+
 static void what_is_reached(void **state)
 {
     struct cover_file file = make();
@@ -185,9 +223,8 @@ static void what_is_moved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_sound),
-        cmocka_unit_test(what_is_reached),
-        cmocka_unit_test(what_targets_get),
+        cmocka_unit_test(what_is_sound),   cmocka_unit_test(where_faults_are),
+        cmocka_unit_test(what_is_reached), cmocka_unit_test(what_targets_get),
         cmocka_unit_test(what_is_moved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,8 +31,11 @@ int main(int argc, char **argv)
     attempt("/etc/../etc/hostname", O_RDONLY);
     attempt("/dev/full", O_RDWR);
 
-    int pipes[2], sockets[2], file = open("/etc/passwd", O_RDONLY), directory = open("/", O_RDONLY);
+    int pipes[2], sockets[2], datagrams[2], file = open("/etc/passwd", O_RDONLY),
+                                            directory = open("/", O_RDONLY);
     if (pipe(pipes) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0)
+        return 1;
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, datagrams) != 0 || write(datagrams[1], "0", 1) != 1)
         return 1;
     if (write(pipes[1], "0123456789", 10) != 10 || write(sockets[1], "0123456789", 10) != 10)
         return 1;
@@ -46,6 +49,7 @@ int main(int argc, char **argv)
     int zero = open("/dev/zero", O_RDONLY);
     for (size_t size = 1000; size <= 5000; size += 1000)
         try_read("zero", zero, size);
+    try_read("datagram", datagrams[0], 4);
     say("abs %d %d\n", abs(-3), abs(5));
     say("strtol %ld\n", strtol("123", NULL, 10));
     return 0;

@@ -9,6 +9,7 @@
 
 static uint64_t times = 100;
 static uint64_t wrong, at_round;
+static pthread_barrier_t start; // so that all threads run at the same time
 
 // A leaf function: its local is in the red zone below the stack pointer.
 __attribute__((noinline)) uint64_t work(uint64_t round)
@@ -28,7 +29,8 @@ __attribute__((noinline)) uint64_t work(uint64_t round)
 
 static void *loop(void *nothing)
 {
-    (void)nothing;
+    if (nothing != NULL)
+        pthread_barrier_wait(nothing);
     for (uint64_t i = 0; i < times; i++)
         if (work(i) != 0) {
             __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
@@ -45,8 +47,9 @@ int main(int count, char **arguments)
         times = strtoull(arguments[1], NULL, 10);
     if (number > 16)
         return 2;
+    pthread_barrier_init(&start, NULL, number > 0 ? (unsigned)number : 1);
     for (int i = 0; i < number; i++)
-        pthread_create(&threads[i], NULL, loop, NULL);
+        pthread_create(&threads[i], NULL, loop, &start);
     for (int i = 0; i < number; i++)
         pthread_join(threads[i], NULL);
     if (number == 0)

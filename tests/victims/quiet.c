@@ -7,13 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int write_all(int file, const char *text)
+// With `wrongly` it goes on with the wrong bytes, but as many, after a write that did a part.
+static int write_all(int file, const char *text, int wrongly)
 {
     for (size_t size = strlen(text); size > 0;) {
         ssize_t done = write(file, text, size);
         if (done < 0)
             return -1;
-        text += done;
+        text += wrongly ? 0 : done;
         size -= (size_t)done;
     }
     return 0;
@@ -30,7 +31,7 @@ static int note_uptime(void)
 
 int main(int count, char **words)
 {
-    int status = 1;
+    int status = 1, wrongly = count > 1 && strcmp(words[1], "wrongly") == 0;
     if (count > 1 && strcmp(words[1], "varies") == 0 && note_uptime() != 0)
         return 4;
     pid_t child = fork();
@@ -43,7 +44,7 @@ int main(int count, char **words)
         if (fchown(file, (uid_t)-1, getgid()) < 0) {
             // ignored
         }
-        _exit(write_all(file, "content of the file\n") < 0 ? 3 : 0);
+        _exit(write_all(file, "content of the file\n", wrongly) < 0 ? 3 : 0);
     }
     if (waitpid(child, &status, 0) != child || status != 0)
         return 3;

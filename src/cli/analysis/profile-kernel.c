@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "elf/object.h"
-#include "profile/kernel-profile.h"
+#include "profile/kernel/profile.h"
 #include "profile/system-calls.h"
 
 #include <string.h>

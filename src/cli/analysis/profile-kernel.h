@@ -4,7 +4,7 @@
 #ifndef ORDEAL_CLI_ANALYSIS_PROFILE_KERNEL_H
 #define ORDEAL_CLI_ANALYSIS_PROFILE_KERNEL_H
 
-#include "profile/kernel.h"
+#include "profile/kernel/kernel.h"
 #include "profile/library.h"
 #include "profile/profile.h"
 

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/suggestion.h"
 #include "cli/campaign/formats.h"
+#include "cli/trial-name.h"
 #include "report/campaign/campaign.h"
 #include "stats/stats.h"
 #include "store/store.h"
@@ -80,6 +81,9 @@ static struct error *source_open(const char *name, struct report_source *source)
         stat(name, &facts) != 0)
         return error_new("there is no file '%s'; campaign %s of %s is 'ordeal report -c %s'", name,
                          name, STORE_DEFAULT, name);
+    if (trial_is_name(name) && stat(name, &facts) != 0)
+        return error_new("there is no file '%s'; one finding is shown by 'ordeal show %s'", name,
+                         name);
     source->path = numbered ? strndup(name, (size_t)(colon - name)) : strdup(name);
     if (source->path == NULL)
         return error_no_memory();

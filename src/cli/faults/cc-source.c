@@ -43,7 +43,7 @@ static struct error *look(const struct source_arguments *arguments, const char *
             continue;
         TRY(source_arguments_for(arguments, source, &command));
         // If it does not compile, the compiler will tell more.
-        struct error *error = source_find(command, &faults);
+        struct error *error = source_find(command, false, &faults);
         if (error != NULL)
             fprintf(stderr, "ordeal cc: no faults of %d types in %s: %s\n", MODEL_KINDS, source,
                     error_message(error));

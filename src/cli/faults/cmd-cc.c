@@ -14,6 +14,9 @@
 #include <unistd.h>
 
 #define PLUGIN "ordeal-faults.so"
+// The compiler frees and allocates small pieces all the time. If the C library keeps more of them
+// at hand, a large file takes up to a tenth less time and a tenth more memory.
+#define ALLOCATOR "glibc.malloc.tcache_count=1000"
 
 struct settings {
     const char *decide, *types, *skip, *loops;
@@ -215,6 +218,8 @@ static struct error *run(const struct settings *settings, char **operands, bool 
     memcpy(command, before, at * sizeof *before);
     command[at++] = "--end-no-unused-arguments";
     memcpy(command + at, operands, count * sizeof *operands);
+    if (setenv("GLIBC_TUNABLES", ALLOCATOR, false) < 0)
+        return error_from_errno(errno, "cannot set GLIBC_TUNABLES");
     execv(compiler, command);
     return error_from_errno(errno, "cannot run %s", compiler);
 }

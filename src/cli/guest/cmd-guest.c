@@ -17,7 +17,7 @@
 #define STATUS_INVALID 3
 
 struct settings {
-    const char *inject, *accelerator, *output, *executed, *machine_checks;
+    const char *inject, *accelerator, *output, *executed, *machine_checks, *clear, *snapshot;
     uint64_t after_ns;
     bool json, quiet;
 };
@@ -30,14 +30,23 @@ static const struct option options[] = {
     {"accelerator", 0, OPTION_TEXT, "NAME",
      "kvm, tcg (emulation), or auto: kvm where it really boots a guest", FIELD(accelerator)},
     {"executed", 0, OPTION_FILE, "FILE",
-     "write the numbers of the kernel's faults in code that this run executes to this file",
+     "write the numbers of the kernel's faults in code that this run executes to this file, each "
+     "with the phase in which that is first",
      FIELD(executed)},
+    {"snapshot", 0, OPTION_FILE, "FOLDER",
+     "begin with the system as it was after the pretest, which this folder keeps; the first run "
+     "boots it and fills the folder",
+     FIELD(snapshot)},
     {"mce", 0, OPTION_FILE, "FILE",
      "machine-check errors that the guest gets during the workload, all at once, in the format of "
      "'ordeal mce list'",
      FIELD(machine_checks)},
     {"mce-after", 0, OPTION_SECONDS, "TIME",
      "how long after the beginning of the workload; 1s if it is not given", FIELD(after_ns)},
+    {"mce-clear", 0, OPTION_TEXT, "ADDRESS:BITS",
+     "just before, clear these bits of the byte at this physical address, as if the kernel had "
+     "found a processor without something",
+     FIELD(clear)},
     {"output", 'o', OPTION_FILE, "FILE", "also write the report to this file, as JSON",
      FIELD(output)},
     {"json", 0, OPTION_FLAG, NULL, "print the report as JSON", FIELD(json)},
@@ -51,7 +60,10 @@ struct prepared {
     char *kernel, *trace; // temporary files, or NULL
     uint64_t places[GUEST_MOST_PLACES];
     size_t place_count, candidate;
+    struct guest_patches patches;
     struct mce_errors machine_checks;
+    uint64_t clear_physical;
+    unsigned char clear_bits;
 };
 
 static void prepared_deinit(struct prepared *prepared)
@@ -62,6 +74,7 @@ static void prepared_deinit(struct prepared *prepared)
         unlink(prepared->trace);
     free(prepared->kernel);
     free(prepared->trace);
+    guest_patches_deinit(&prepared->patches);
     ir_program_deinit(&prepared->program);
     mce_errors_deinit(&prepared->machine_checks);
 }
@@ -92,20 +105,44 @@ static struct error *read_machine_checks(const char *path, struct mce_errors *re
     return ret_errors->list.count != 0 ? NULL : error_new("%s: there is no error in it", path);
 }
 
+static struct error *read_clear(const char *text, struct prepared *prepared)
+{
+    char *end, *last;
+    unsigned long long address = strtoull(text, &end, 0);
+    unsigned long bits = *end == ':' ? strtoul(end + 1, &last, 0) : 0;
+    if (end == text || *end != ':' || *last != '\0' || bits == 0 || bits > 255)
+        return error_new("--mce-clear takes an address and bits of a byte, such as "
+                         "0x2a3f0c0:0x04, not '%s'",
+                         text);
+    prepared->clear_physical = address;
+    prepared->clear_bits = (unsigned char)bits;
+    return NULL;
+}
+
 static struct error *prepare(const struct settings *settings, const struct guest_system *system,
                              struct prepared *prepared)
 {
     if (settings->machine_checks != NULL && settings->inject != NULL)
         return error_new("either --inject or --mce: a run has one kind of fault");
-    if (settings->after_ns != 0 && settings->machine_checks == NULL)
-        return error_new("--mce-after is about errors of --mce");
+    if ((settings->after_ns != 0 || settings->clear != NULL) && settings->machine_checks == NULL)
+        return error_new("--mce-after and --mce-clear are about errors of --mce");
+    if (settings->clear != NULL)
+        TRY(read_clear(settings->clear, prepared));
     if (settings->machine_checks != NULL)
         TRY(read_machine_checks(settings->machine_checks, &prepared->machine_checks));
     if (settings->inject == NULL && settings->executed == NULL)
         return NULL;
     if (settings->inject != NULL && settings->executed != NULL)
         return error_new("--executed is about a run without a fault");
+    if (settings->executed != NULL && settings->snapshot != NULL)
+        return error_new("--executed is about a run that boots, not about one from a snapshot");
     TRY(ir_program_open(system->kernel, &prepared->program));
+    if (settings->snapshot != NULL) { // the kernel's own file is booted
+        TRY(image_find(&prepared->program.image, settings->inject, &prepared->candidate));
+        return guest_kernel_find_patches(&prepared->program.image, prepared->candidate,
+                                         prepared->places, &prepared->place_count,
+                                         &prepared->patches);
+    }
     TRY(make_file(&prepared->kernel));
     if (settings->executed != NULL) {
         TRY(make_file(&prepared->trace));
@@ -130,13 +167,18 @@ static struct error *choose(const char *name, enum guest_accelerator *ret_accele
     return error_new("--accelerator takes kvm, tcg or auto, not '%s'", name);
 }
 
-static struct error *write_executed(const char *path, struct prepared *prepared)
+static struct error *write_executed(const char *path, const struct guest_report *report,
+                                    struct prepared *prepared)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(guest_kernel_take_trace(&prepared->program, prepared->trace));
-    for (size_t i = 0; i < prepared->program.image.candidates.count; i++)
+    size_t count = prepared->program.image.candidates.count;
+    _cleanup_free_ enum guest_phase *phases = calloc(count + 1, sizeof *phases);
+    if (phases == NULL)
+        return error_no_memory();
+    TRY(guest_kernel_take_trace(&prepared->program, prepared->trace, report, phases));
+    for (size_t i = 0; i < count; i++)
         if (prepared->program.executed[i])
-            TRY(buffer_printf(&text, "%zu\n", i + 1));
+            TRY(buffer_printf(&text, "%zu\t%s\n", i + 1, guest_phase_names[phases[i]]));
     _cleanup_(output_close) struct output output;
     TRY(output_open(path, STDOUT_FILENO, &output));
     return output_put(&output, &text);
@@ -146,9 +188,12 @@ static struct error *write_executed(const char *path, struct prepared *prepared)
 
 static struct error *put_phases(const struct guest_report *report, struct buffer *text)
 {
-    for (int i = 0; i <= (int)report->phase; i++)
-        TRY(buffer_printf(text, "%s%s %.2f s", i != 0 ? ", " : "", guest_phase_names[i],
+    int first = report->snapshot ? GUEST_WORKLOAD : GUEST_BOOT;
+    for (int i = first; i <= (int)report->phase; i++)
+        TRY(buffer_printf(text, "%s%s %.2f s", i != first ? ", " : "", guest_phase_names[i],
                           clock_seconds(report->phase_ns[i])));
+    if (report->snapshot)
+        TRY(buffer_printf(text, ", from a snapshot"));
     return buffer_printf(text, " (%s)\n", report->accelerator);
 }
 
@@ -238,10 +283,23 @@ static int status_of(const struct guest_report *report)
     return report->end == GUEST_STABLE ? report->status : statuses[report->end];
 }
 
+struct guest_run_data {
+    const struct settings *settings;
+    struct prepared *prepared;
+};
+
+static struct error *snapshot_kernel(void *data, const char **ret_path)
+{
+    struct prepared *prepared = ((struct guest_run_data *)data)->prepared;
+    TRY(make_file(&prepared->kernel));
+    *ret_path = prepared->kernel;
+    return guest_kernel_write_twins(&prepared->program.image, prepared->kernel);
+}
+
 // What is known so far, in case this process is killed. What cannot be written now is tried again.
 static void write_progress(void *data, const struct guest_report *report)
 {
-    const struct settings *settings = data;
+    const struct settings *settings = ((struct guest_run_data *)data)->settings;
     _cleanup_(buffer_deinit) struct buffer json = {0};
     _cleanup_(output_close) struct output output = {.opened = -1};
     if (settings->output == NULL)
@@ -280,21 +338,28 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     TRY(choose(settings->accelerator, &accelerator));
     TRY(guest_system_read(operands[0], &system));
     TRY(prepare(settings, &system, &prepared));
+    struct guest_run_data run_data = {settings, &prepared};
     const struct guest_run_options wanted = {
         .accelerator = accelerator,
         .kernel = prepared.kernel,
         .workload = operands[1] != NULL ? operands + 1 : NULL,
         .trace = prepared.trace,
+        .snapshot = settings->snapshot,
+        .patches = prepared.patches.items.items,
+        .patch_count = prepared.patches.items.count,
+        .snapshot_kernel = snapshot_kernel,
         .places = prepared.places,
         .place_count = prepared.place_count,
+        .clear_physical = prepared.clear_physical,
+        .clear_bits = prepared.clear_bits,
         .machine_checks = settings->machine_checks != NULL ? &prepared.machine_checks : NULL,
         .machine_checks_ns = settings->after_ns != 0 ? settings->after_ns : NS_PER_S,
         .progress = write_progress,
-        .data = (void *)settings,
+        .data = &run_data,
     };
     TRY(guest_run(&system, &wanted, &report));
     if (settings->executed != NULL)
-        TRY(write_executed(settings->executed, &prepared));
+        TRY(write_executed(settings->executed, &report, &prepared));
     *ret_status = status_of(&report);
     return conclude(settings, &system, &prepared, &report);
 }

@@ -3,6 +3,7 @@
 #include "cli/mutate/accuracy-read.h"
 
 #include "base/cleanup.h"
+#include "mutate/level.h"
 #include "report/json.h"
 
 #include <limits.h>
@@ -13,7 +14,8 @@
 void accuracy_list_deinit(struct accuracy_list *list)
 {
     ARRAY_DEINIT(&list->items);
-    ARRAY_DEINIT(&list->uses);
+    ARRAY_DEINIT(&list->notes);
+    ARRAY_DEINIT(&list->constructs);
     arena_deinit(&list->arena);
 }
 
@@ -34,14 +36,20 @@ static bool find_kind(const json_t *row, enum model_kind *ret_kind)
     return false;
 }
 
-static struct error *add_use(struct accuracy_list *list, const json_t *row)
+static struct error *add_construct(struct accuracy_list *list, const json_t *row, const char *word)
 {
-    struct match_use *use = ARRAY_ADD(&list->uses);
+    int kind = 0;
+    while (kind < CONSTRUCTS && strcmp(construct_words[kind], word) != 0)
+        kind++;
+    if (kind == CONSTRUCTS)
+        return NULL; // of a later version
+    struct construct_line *construct = ARRAY_ADD(&list->constructs);
     json_int_t line = json_integer_value(json_object_get(row, "line"));
     const char *file = text_of(list, row, "file");
-    if (use == NULL || file == NULL)
+    if (construct == NULL || file == NULL)
         return error_no_memory();
-    *use = (struct match_use){file, line > 0 && line <= UINT_MAX ? (unsigned)line : 0};
+    *construct = (struct construct_line){(enum construct)kind, file,
+                                         line > 0 && line <= UINT_MAX ? (unsigned)line : 0};
     return NULL;
 }
 
@@ -50,8 +58,9 @@ static struct error *add_row(struct accuracy_list *list, const json_t *row, cons
 {
     enum model_kind kind;
     json_int_t line = json_integer_value(json_object_get(row, "line"));
-    if (json_is_true(json_object_get(row, "macro_use")))
-        return add_use(list, row);
+    const char *construct = json_string_value(json_object_get(row, "construct"));
+    if (construct != NULL)
+        return add_construct(list, row, construct);
     if (!find_kind(row, &kind))
         return error_new("%s:%zu: there is no type of fault; 'ordeal mutate --json' writes such "
                          "lists",
@@ -68,8 +77,15 @@ static struct error *add_row(struct accuracy_list *list, const json_t *row, cons
     // Levels write variables and values in different ways, operators in the same.
     const char *replacement = kind == MODEL_WAEP ? text_of(list, row, "replacement") : "";
     json_int_t parameter = json_integer_value(json_object_get(row, "parameter"));
+    const char *state = json_string_value(json_object_get(row, "state"));
+    const char *inlined = text_of(list, row, "inlined");
+    struct accuracy_note *note = ARRAY_ADD(&list->notes);
+    if (note == NULL)
+        return error_no_memory();
+    *note = (struct accuracy_note){text_of(list, row, "id"), text_of(list, row, "operands")};
     struct match_fault *fault = ARRAY_ADD(&list->items);
-    if (fault == NULL || replacement == NULL)
+    if (note->id == NULL || note->operands == NULL || fault == NULL || replacement == NULL ||
+        inlined == NULL)
         return error_no_memory();
     *fault = (struct match_fault){
         .kind = kind,
@@ -79,6 +95,11 @@ static struct error *add_row(struct accuracy_list *list, const json_t *row, cons
         .parameter = parameter > 0 && parameter <= UINT_MAX ? (unsigned)parameter : 0,
         .replacement = replacement,
         .macro = json_is_true(json_object_get(row, "macro")),
+        .inlined = inlined,
+        .inline_asked = json_is_true(json_object_get(row, "inline_asked")),
+        .checked = json_is_true(json_object_get(row, "checked")),
+        .differs = strcmp(state != NULL ? state : "", mutate_state_word(MUTATE_BROKEN)) != 0 &&
+                   strcmp(state != NULL ? state : "", mutate_state_word(MUTATE_EQUIVALENT)) != 0,
     };
     return NULL;
 }

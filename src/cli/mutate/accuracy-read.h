@@ -7,10 +7,14 @@
 #include "base/array.h"
 #include "mutate/match.h"
 
+struct accuracy_note { // on a fault, for people
+    const char *id, *operands;
+};
 struct accuracy_list {
     struct arena arena; // owns the texts
     ARRAY(struct match_fault) items;
-    ARRAY(struct match_use) uses;
+    ARRAY(struct accuracy_note) notes; // by fault
+    ARRAY(struct construct_line) constructs;
     const char *level; // of its first fault; "" if it has none
     size_t placeless;  // faults without a line, which are not in `items`
 };

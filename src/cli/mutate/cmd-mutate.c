@@ -5,12 +5,14 @@
 #include "base/choice.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "cli/faults/cc-arguments.h"
 #include "cli/mutate/diff.h"
 #include "cli/mutate/levels.h"
 #include "cli/mutate/lines.h"
 #include "cli/mutate/list.h"
 #include "cli/mutate/score-show.h"
+#include "cli/mutate/test-list.h"
 #include "mutate/binary/level.h"
 
 #include <errno.h>
@@ -20,12 +22,12 @@
 #include <sys/stat.h>
 
 struct settings {
-    const char *level, *database, *output, *diff, *since, *stryker, *sarif, *sandbox;
+    const char *level, *database, *output, *diff, *since, *stryker, *sarif, *sandbox, *tests;
     struct option_list types, functions, lines;
-    struct option_number jobs, threshold;
+    struct option_number jobs, threshold, sampled, seed;
     uint64_t timeout_ns;
     bool json, check, unchecked, model, score;
-    bool uses;
+    bool constructs;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
@@ -43,16 +45,21 @@ static const struct option options[] = {
      FIELD(since)},
     {"check", 0, OPTION_FLAG, NULL,
      "compile each, and mark those that do not compile or make no difference", FIELD(check)},
+    {"check-sample", 0, OPTION_NUMBER, "N", "like --check, but only N of them, drawn at random",
+     FIELD(sampled)},
+    {"seed", 0, OPTION_NUMBER, "N", "of --check-sample: another sample", FIELD(seed)},
     {"out", 0, OPTION_FILE, "DIR", "write a file with the fault for each, into a new directory",
      FIELD(output)},
     {"no-check", 0, OPTION_FLAG, NULL, "write also what does not compile", FIELD(unchecked)},
     {"diff", 0, OPTION_TEXT, "ID|all", "print the change as a unified diff", FIELD(diff)},
-    {"macro-uses", 0, OPTION_FLAG, NULL,
-     "with --json, also list lines whose code comes out of macros, for 'ordeal accuracy'",
-     FIELD(uses)},
+    {"constructs", 0, OPTION_FLAG, NULL,
+     "with --json, also list lines that machine code shows in another way, for 'ordeal accuracy'",
+     FIELD(constructs)},
     {"json", 0, OPTION_FLAG, NULL, "print as JSON, one line for each", FIELD(json)},
     {"score", 0, OPTION_FLAG, NULL, "run the command behind -- against each: which does it notice?",
      FIELD(score)},
+    {"tests", 0, OPTION_FILE, "FILE",
+     "of --score: a file with one command for each test, instead of one for all", FIELD(tests)},
     {"jobs", 0, OPTION_NUMBER, "N", "of --score: runs at a time", FIELD(jobs)},
     {"timeout", 0, OPTION_SECONDS, "TIME", "of --score: for one run", FIELD(timeout_ns)},
     {"threshold", 0, OPTION_NUMBER, "PERCENT", "of --score: exit status 1 if the score is lower",
@@ -99,6 +106,47 @@ static struct error *choose(const struct settings *settings, const struct mutate
     return NULL;
 }
 
+struct draw { // of a sample
+    uint64_t order;
+    size_t candidate;
+};
+
+static int compare_draws(const void *a, const void *b)
+{
+    const struct draw *left = a, *right = b;
+    return (left->order > right->order) - (left->order < right->order);
+}
+
+// Those whose names have the smallest hashes: the same ones in each run, whatever else is listed.
+static struct error *check_sample(const struct settings *settings, struct mutate_set *set,
+                                  const bool *wanted)
+{
+    _cleanup_free_ struct draw *draws = calloc(set->items.count + 1, sizeof *draws);
+    _cleanup_free_ bool *drawn = calloc(set->items.count + 1, sizeof *drawn);
+    size_t count = 0;
+    if (draws == NULL || drawn == NULL)
+        return error_no_memory();
+    for (size_t i = 0; i < set->items.count; i++)
+        if (wanted[i] && set->items.items[i].state == MUTATE_APPLICABLE)
+            draws[count++] =
+                (struct draw){hash_mix(hash_text(set->items.items[i].id), settings->seed.value), i};
+    qsort(draws, count, sizeof *draws, compare_draws);
+    for (size_t i = 0; i < count && i < settings->sampled.value; i++)
+        drawn[draws[i].candidate] = true;
+    return set->level->check(set, drawn);
+}
+
+static struct error *check(const struct settings *settings, struct mutate_set *set,
+                           const bool *wanted)
+{
+    bool all = settings->check || (settings->output != NULL && !settings->unchecked);
+    if (set->level->check == NULL)
+        return NULL;
+    if (settings->sampled.given && !all)
+        return check_sample(settings, set, wanted);
+    return all ? set->level->check(set, wanted) : NULL;
+}
+
 // ---- what ----
 
 // Writes the file with the fault; its name is the fault's number and the file's own name.
@@ -136,10 +184,13 @@ static struct error *show(const struct settings *settings, const struct mutate_s
                            : list_put_row(candidate, number, text));
     }
     if (set->understood < set->functions && !settings->json)
-        TRY(buffer_printf(text, "%zu of %zu functions were reconstructed; optimised code is not\n",
-                          set->understood, set->functions));
-    for (size_t i = 0; i < set->uses.count && settings->uses && settings->json; i++)
-        TRY(list_put_use(&set->uses.items[i], text));
+        TRY(buffer_printf(
+            text,
+            "%zu of %zu functions were reconstructed; in %zu that are optimised, only "
+            "calls, conditions and parts\n",
+            set->understood, set->functions, set->optimised));
+    for (size_t i = 0; i < set->constructs.count && settings->json; i++)
+        TRY(list_put_construct(&set->constructs.items[i], text));
     return NULL;
 }
 
@@ -203,14 +254,23 @@ static struct error *show_score(const struct settings *settings, struct mutate_s
                                 int *ret_status)
 {
     _cleanup_(score_deinit) struct score score = {0};
-    struct score_options how = {command, (unsigned)settings->jobs.value, settings->timeout_ns,
-                                SANDBOX_AUTO};
-    if (*command == NULL)
+    _cleanup_(test_list_deinit) struct test_list tests = {0};
+    struct score_options how = {.jobs = (unsigned)settings->jobs.value,
+                                .timeout_ns = settings->timeout_ns,
+                                .sandbox = SANDBOX_AUTO};
+    if (*command == NULL && settings->tests == NULL)
         return error_new("--score needs the command that runs the tests: ordeal mutate --score "
                          "FILE.c -- make check");
     if (set->level == &mutate_level_binary)
         return error_new("--score works with sources and, with --level ir, with what 'ordeal cc' "
                          "has built");
+    if (*command != NULL && settings->tests != NULL)
+        return error_new("a command behind -- and --tests exclude each other");
+    TRY(settings->tests != NULL ? test_list_read(settings->tests, &tests)
+                                : test_list_add(&tests, command));
+    how.tests = (char *const *const *)tests.items.items;
+    how.test_count = tests.items.count;
+    how.named = settings->tests != NULL;
     TRY(choose_sandbox(settings, set, &how.sandbox));
     if (set->level->check != NULL)
         TRY(set->level->check(set, wanted));
@@ -260,14 +320,13 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     TRY(level_find(settings->level, &level));
     TRY(split_operands(settings, operands, &command));
     TRY(cc_list_expand(operands, &list));
-    const struct mutate_request request = {list.items.items, settings->database};
+    const struct mutate_request request = {list.items.items, settings->database,
+                                           settings->constructs};
     TRY(mutate_find(level, &request, &set));
     TRY(choose(settings, &set, &wanted));
     if (settings->output != NULL && mkdir(settings->output, 0777) < 0)
         return error_from_errno(errno, "cannot make the directory %s", settings->output);
-    if ((settings->check || (settings->output != NULL && !settings->unchecked)) &&
-        level->check != NULL)
-        TRY(level->check(&set, wanted));
+    TRY(check(settings, &set, wanted));
     if (settings->score)
         TRY(show_score(settings, &set, wanted, command, &text, ret_status));
     else if (settings->diff != NULL)

@@ -3,9 +3,11 @@
 #include "cli/mutate/list.h"
 
 #include "base/cleanup.h"
+#include "report/json-row.h"
 #include "report/json.h"
 #include "report/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *remark_of(const struct mutate_candidate *candidate)
@@ -48,55 +50,66 @@ static void add_constraints(struct json_builder *builder, json_t *row, uint32_t 
             json_add_format(builder, constraints, NULL, "C%02d", i);
 }
 
+static void put_constraints(struct json_row *row, uint32_t set)
+{
+    static const char *const names[MODEL_CONSTRAINTS + 1] = {
+        "", "C01", "C02", "C03", "C04", "C05", "C06", "C07", "C08", "C09", "C10", "C11"};
+    const char *held[MODEL_CONSTRAINTS];
+    size_t count = 0;
+    for (int i = 1; i <= MODEL_CONSTRAINTS; i++)
+        if (set & 1u << i)
+            held[count++] = names[i];
+    json_row_strings(row, "constraints", held, count);
+}
+
 struct error *list_put_json(const struct mutate_candidate *candidate, const struct mutate_set *set,
                             size_t number, const char *mutant, struct buffer *text)
 {
-    struct json_builder builder = {0};
-    _cleanup_(json_release) json_t *row = json_object();
-    _cleanup_(buffer_deinit) struct buffer line = {0};
-    if (row == NULL)
-        return error_no_memory();
-    json_add_integer(&builder, row, "number", number);
-    json_add_string(&builder, row, "id", candidate->id);
-    json_add_string(&builder, row, "level", set->level->name);
-    json_add_string(&builder, row, "type", model_types[candidate->kind].name);
-    json_add_string(&builder, row, "field", model_types[candidate->kind].field);
-    json_add_string(&builder, row, "file", candidate->file);
-    json_add_integer(&builder, row, "line", candidate->line);
-    json_add_integer(&builder, row, "column", candidate->column);
-    if (candidate->address != 0)
-        json_add_format(&builder, row, "address", "0x%llx", (unsigned long long)candidate->address);
-    json_add_string(&builder, row, "function", candidate->function);
-    json_add_string(&builder, row, "operands", candidate->detail);
+    struct json_row row = json_row_begin(text);
+    json_row_integer(&row, "number", number);
+    json_row_string(&row, "id", candidate->id);
+    json_row_string(&row, "level", set->level->name);
+    json_row_string(&row, "type", model_types[candidate->kind].name);
+    json_row_string(&row, "field", model_types[candidate->kind].field);
+    json_row_string(&row, "file", candidate->file);
+    json_row_integer(&row, "line", candidate->line);
+    json_row_integer(&row, "column", candidate->column);
+    if (candidate->address != 0) {
+        char address[24];
+        snprintf(address, sizeof address, "0x%llx", (unsigned long long)candidate->address);
+        json_row_string(&row, "address", address);
+    }
+    json_row_string(&row, "function", candidate->function);
+    json_row_string(&row, "operands", candidate->detail);
     if (candidate->parameter != 0)
-        json_add_integer(&builder, row, "parameter", candidate->parameter);
+        json_row_integer(&row, "parameter", candidate->parameter);
     if (*candidate->replacement != '\0')
-        json_add_string(&builder, row, "replacement", candidate->replacement);
-    add_constraints(&builder, row, candidate->constraints);
-    json_add_bool(&builder, row, "macro", candidate->macro || candidate->state == MUTATE_NO_TEXT);
+        json_row_string(&row, "replacement", candidate->replacement);
+    put_constraints(&row, candidate->constraints);
+    json_row_bool(&row, "macro", candidate->macro || candidate->state == MUTATE_NO_TEXT);
     if (candidate->argument)
-        json_add_bool(&builder, row, "argument", true);
-    json_add_string(&builder, row, "state", mutate_state_word(candidate->state));
+        json_row_bool(&row, "argument", true);
+    if (*candidate->inlined != '\0') {
+        json_row_string(&row, "inlined", candidate->inlined);
+        json_row_bool(&row, "inline_asked", candidate->inline_asked);
+    }
+    json_row_string(&row, "state", mutate_state_word(candidate->state));
+    if (candidate->checked)
+        json_row_bool(&row, "checked", true);
     if (candidate->state == MUTATE_DUPLICATE)
-        json_add_string(&builder, row, "same", set->items.items[candidate->same].id);
+        json_row_string(&row, "same", set->items.items[candidate->same].id);
     if (mutant != NULL)
-        json_add_string(&builder, row, "mutant", mutant);
-    TRY(json_write_line(&builder, row, &line));
-    return buffer_append(text, line.data, line.size);
+        json_row_string(&row, "mutant", mutant);
+    return json_row_end(&row);
 }
 
-struct error *list_put_use(const struct mutate_use *use, struct buffer *text)
+struct error *list_put_construct(const struct construct_line *construct, struct buffer *text)
 {
-    struct json_builder builder = {0};
-    _cleanup_(json_release) json_t *row = json_object();
-    _cleanup_(buffer_deinit) struct buffer line = {0};
-    if (row == NULL)
-        return error_no_memory();
-    json_add_bool(&builder, row, "macro_use", true);
-    json_add_string(&builder, row, "file", use->file);
-    json_add_integer(&builder, row, "line", use->line);
-    TRY(json_write_line(&builder, row, &line));
-    return buffer_append(text, line.data, line.size);
+    struct json_row row = json_row_begin(text);
+    json_row_string(&row, "construct", construct_words[construct->kind]);
+    json_row_string(&row, "file", construct->file);
+    json_row_integer(&row, "line", construct->line);
+    return json_row_end(&row);
 }
 
 // ---- the model ----

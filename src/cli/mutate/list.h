@@ -18,6 +18,7 @@ _must_check_ struct error *list_put_json(const struct mutate_candidate *candidat
 _must_check_ struct error *list_put_types(bool json, struct buffer *text);
 
 // A line whose code comes out of a macro, as JSON.
-_must_check_ struct error *list_put_use(const struct mutate_use *use, struct buffer *text);
+_must_check_ struct error *list_put_construct(const struct construct_line *construct,
+                                              struct buffer *text);
 
 #endif

@@ -13,6 +13,7 @@
 #include "scenario/trigger.h"
 #include "trial/linkage.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct settings {
@@ -150,6 +151,26 @@ static struct error *functions_json(const struct linkage *linkage, struct buffer
     return json_write(&builder, root, text);
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const struct linkage_import *one = a, *other = b;
+    int order = strcmp(one->name, other->name);
+    if (order != 0)
+        return order;
+    return strcmp(one->version != NULL ? one->version : "",
+                  other->version != NULL ? other->version : "");
+}
+
+static void sort_imports(struct linkage *linkage)
+{
+    for (size_t i = 0; i < linkage->modules.count; i++) {
+        struct linkage_module *module = &linkage->modules.items[i];
+        if (module->imports.count != 0)
+            qsort(module->imports.items, module->imports.count, sizeof *module->imports.items,
+                  by_name);
+    }
+}
+
 static struct error *list_functions(const struct settings *settings, const char *program,
                                     struct buffer *text)
 {
@@ -158,9 +179,10 @@ static struct error *list_functions(const struct settings *settings, const char 
     _cleanup_(linkage_deinit) struct linkage linkage = {0};
     TRY(linkage_find(program, &linkage));
     if (elf_object_facts(linkage.modules.items[0].object)->static_program)
-        return error_new("%s is statically linked: it imports no functions, and none of its calls "
-                         "can be intercepted",
+        return error_new("%s is statically linked: it imports no functions; its system calls can "
+                         "be made to fail, as in 'ordeal run -i \"syscall: read=-1/EIO\"'",
                          linkage.modules.items[0].path);
+    sort_imports(&linkage);
     return settings->json ? functions_json(&linkage, text) : functions_text(&linkage, text);
 }
 

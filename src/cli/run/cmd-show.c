@@ -12,6 +12,7 @@
 #include "trial/impossible-results.h"
 #include "trial/region.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,24 +62,18 @@ static struct error *show_trial(const struct settings *settings, const char *nam
     return output_print(&text);
 }
 
-// Accepts "17", "F3", "trial:17" and "finding:3".
-static bool names_trial(const char *text)
-{
-    text += strncmp(text, "trial:", 6) == 0     ? 6
-            : strncmp(text, "finding:", 8) == 0 ? 8
-                                                : *text == 'F' || *text == 'f';
-    return *text >= '0' && *text <= '9' && text[strspn(text, "0123456789")] == '\0';
-}
-
 static struct error *run(const void *data, char **operands, int *ret_status)
 {
     const struct settings *settings = data;
     if (settings->report && settings->json)
         return error_new("--report is written for people; leave out --json");
-    if (settings->report && !names_trial(operands[0]))
+    if (settings->report && !trial_is_name(operands[0]))
         return error_new("--report is about a finding of a campaign, such as F3");
-    if (settings->store != NULL || (names_trial(operands[0]) && access(operands[0], F_OK) != 0))
+    if (settings->store != NULL || (trial_is_name(operands[0]) && access(operands[0], F_OK) != 0))
         return show_trial(settings, operands[0]);
+    if (access(operands[0], F_OK) != 0 && errno == ENOENT)
+        return error_new("'%s' is no trial (such as 17), no finding (F3), and no file",
+                         operands[0]);
     _cleanup_(region_copy_close) struct region_copy copy = {0};
     TRY(region_copy_open(operands[0], &copy));
     _cleanup_(diagnosis_deinit) struct diagnosis diagnosis = {0};

@@ -145,6 +145,11 @@ static struct error *check_clang(void)
     return check_program("clang-19");
 }
 
+static struct error *check_qemu(void)
+{
+    return check_program("qemu-system-x86_64");
+}
+
 #define CONTAINER                                                                                  \
     "as an ordinary user: sysctl kernel.unprivileged_userns_clone=1; in Docker: --security-opt "   \
     "seccomp=unconfined --security-opt apparmor=unconfined"
@@ -169,5 +174,6 @@ const struct machine_check machine_checks[] = {
      "a kernel with CONFIG_MEMBARRIER", false, check_membarrier},
     {"gdb", "gdb", "ordeal replay --gdb, stacks of hangs", "apt-get install gdb", false, check_gdb},
     {"clang", "clang 19", "ordeal cc, ordeal c++", "apt-get install clang-19", false, check_clang},
+    {"qemu", "QEMU", "ordeal guest", "apt-get install qemu-system-x86", false, check_qemu},
 };
 const size_t machine_check_count = sizeof machine_checks / sizeof *machine_checks;

@@ -43,13 +43,7 @@ static struct error *open_binary(const struct injector_setup *setup, void **ret_
     struct binary *self = calloc(1, sizeof *self);
     if (self == NULL)
         return error_no_memory();
-    struct error *error = mutants_open(setup, &self->mutants);
-    if (error != NULL) {
-        close_binary(self);
-        return error;
-    }
-    *ret_self = self;
-    return NULL;
+    return injector_opened(mutants_open(setup, &self->mutants), self, close_binary, ret_self);
 }
 
 static struct error *find(struct binary *self)
@@ -60,7 +54,7 @@ static struct error *find(struct binary *self)
     TRY(mutants_programs(&self->mutants, "modules", &self->modules));
     if (self->modules.count == 0)
         TRY(mutants_command(&self->mutants, &self->modules));
-    const struct mutate_request request = {self->modules.items, NULL};
+    const struct mutate_request request = {.operands = self->modules.items};
     return mutants_find(&self->mutants, &mutate_level_binary, &request);
 }
 

@@ -18,6 +18,10 @@ static const struct injector_parameter parameters[] = {
     {"files", "GLOB...", "in these source files only", false, true},
     {"blocks", "executed|all",
      "only in code that the guest executes without faults, or in all (executed)", false, false},
+    {"snapshots", "yes|no",
+     "whether trials may begin with the system as it is after the pretest, instead of booting "
+     "(yes)",
+     false, false},
     {"accelerator", "auto|kvm|tcg", "what QEMU runs the guest with (auto)", false, false},
     {0},
 };
@@ -25,9 +29,10 @@ static const struct injector_parameter parameters[] = {
 struct guests {
     struct system_run run;
     struct ir_program kernel;
-    bool profiled;   // `executed` of the kernel is known
-    bool has_kernel; // it is open
-    size_t not_executed;
+    bool profiled;                        // `executed` of the kernel is known
+    bool has_kernel;                      // it is open
+    size_t not_executed, booting, others; // candidates
+    bool *boots;                          // by candidate: its code is executed before the workload
     // This shot's.
     bool profiles;
     size_t candidate;
@@ -40,6 +45,8 @@ static void close_guests(void *data)
     struct guests *self = data;
     if (self == NULL)
         return;
+    if (!self->run.has_joined)
+        free(self->boots);
     system_run_close(&self->run);
     if (self->has_kernel)
         ir_program_deinit(&self->kernel);
@@ -59,13 +66,7 @@ static struct error *open_guests(const struct injector_setup *setup, void **ret_
     struct guests *self = calloc(1, sizeof *self);
     if (self == NULL)
         return error_no_memory();
-    struct error *error = fill(self, setup);
-    if (error != NULL) {
-        close_guests(self);
-        return error;
-    }
-    *ret_self = self;
-    return NULL;
+    return injector_opened(fill(self, setup), self, close_guests, ret_self);
 }
 
 // ---- Specs ----
@@ -112,7 +113,10 @@ static struct error *add_options(struct guests *self)
         return NULL;
     snprintf(number, sizeof number, "%zu", self->candidate + 1);
     TRY(system_run_add(&self->run, "--inject"));
-    return system_run_add(&self->run, number);
+    TRY(system_run_add(&self->run, number));
+    return self->boots != NULL && !self->boots[self->candidate]
+               ? system_run_add_snapshot(&self->run)
+               : NULL;
 }
 
 static struct error *prepare(void *data, struct shot *shot)
@@ -128,18 +132,35 @@ static struct error *prepare(void *data, struct shot *shot)
 
 // ---- After a run ----
 
+// The phase in a line of `ordeal guest --executed`.
+static bool is_before_workload(const char *text, size_t size)
+{
+    for (int i = GUEST_BOOT; i < GUEST_WORKLOAD; i++)
+        if (size == strlen(guest_phase_names[i]) + 1 &&
+            memcmp(text + 1, guest_phase_names[i], size - 1) == 0)
+            return true;
+    return false;
+}
+
 static struct error *take_profile(struct guests *self)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
+    if (self->boots == NULL)
+        self->boots = calloc(self->kernel.image.candidates.count + 1, sizeof *self->boots);
+    if (self->boots == NULL)
+        return error_no_memory();
     TRY(buffer_read_regular(self->run.other.path, LIST_LIMIT, &text));
     for (const char *at = text.data; at != NULL && *at != '\0';) {
         char *end;
         unsigned long long number = strtoull(at, &end, 10);
         if (end == at)
             break;
-        if (number != 0 && number <= self->kernel.image.candidates.count)
+        size_t line = strcspn(end, "\n");
+        if (number != 0 && number <= self->kernel.image.candidates.count) {
             self->kernel.executed[number - 1] = true;
-        at = end + strspn(end, "\n");
+            self->boots[number - 1] = is_before_workload(end, line);
+        }
+        at = end + line + (end[line] != '\0');
     }
     self->profiled = true;
     return NULL;
@@ -226,7 +247,7 @@ static struct error *candidates(void *data, candidate_add *add_candidate, void *
     struct guests *self = data;
     bool all =
         strcmp(parameters_value(self->run.setup.parameters, "blocks", "executed"), "all") == 0;
-    self->not_executed = 0;
+    self->not_executed = self->booting = self->others = 0;
     for (size_t i = 0; i < self->kernel.image.candidates.count; i++) {
         struct candidate candidate = {0};
         if (!is_wanted(self, i))
@@ -235,6 +256,7 @@ static struct error *candidates(void *data, candidate_add *add_candidate, void *
             self->not_executed++;
             continue;
         }
+        (*(self->boots != NULL && self->boots[i] ? &self->booting : &self->others))++;
         struct error *error = fill_candidate(self, i, &candidate);
         if (error == NULL)
             error = add_candidate(add_data, &candidate);
@@ -245,19 +267,42 @@ static struct error *candidates(void *data, candidate_add *add_candidate, void *
     return NULL;
 }
 
+static struct error *add_note(remark_add *add_remark, void *add_data, const struct buffer *text)
+{
+    const struct store_remark remark = {.kind = REMARK_NOTE, .text = text->data};
+    return add_remark(add_data, &remark);
+}
+
 static struct error *remarks(void *data, remark_add *add_remark, void *add_data)
 {
     const struct guests *self = data;
-    _cleanup_(buffer_deinit) struct buffer text = {0};
-    if (self->not_executed == 0)
+    _cleanup_(buffer_deinit) struct buffer left_out = {0}, snapshots = {0};
+    if (self->not_executed != 0) {
+        TRY(buffer_printf(&left_out,
+                          "%zu faults are in code that the guest does not execute without faults, "
+                          "and were left out ('blocks: all' takes them in)",
+                          self->not_executed));
+        TRY(add_note(add_remark, add_data, &left_out));
+    }
+    if (self->run.snapshots == NULL || self->boots == NULL)
         return NULL;
-    TRY(buffer_printf(&text,
-                      "%zu faults are in code that the guest does not execute without faults, and "
-                      "were left out ('blocks: all' takes them in)",
-                      self->not_executed));
-    const struct store_remark remark = {.kind = REMARK_NOTE, .text = text.data};
-    return add_remark(add_data, &remark);
+    TRY(buffer_printf(
+        &snapshots,
+        "trials of %zu faults begin with the system as it is after the pretest; those "
+        "of the %zu in code that is executed before boot it",
+        self->others, self->booting));
+    return add_note(add_remark, add_data, &snapshots);
 }
+
+static void join(void *data, const void *leader)
+{
+    struct guests *self = data;
+    const struct guests *first = leader;
+    system_run_join(&self->run, &first->run);
+    self->boots = first->boots;
+}
+
+static const struct injector_learning learning = {.join = join};
 
 static struct error *describe_stored(const struct store_injection *row, struct buffer *text)
 {
@@ -280,5 +325,6 @@ const struct injector injector_guest = {
     .observe = observe,
     .candidates = candidates,
     .remarks = remarks,
+    .learning = &learning,
     .stored = &stored,
 };

@@ -24,6 +24,10 @@ static const struct injector_parameter parameters[] = {
     {"address", "ADDRESS", "where memory failed (the middle of the guest's)", false, false},
     {"broadcast", "yes|no", "all processors are interrupted, or only that one (yes)", false, false},
     {"after", "SECONDS", "so long after the beginning of the workload (1)", false, false},
+    {"snapshots", "yes|no",
+     "whether trials may begin with the system as it is after the pretest, instead of booting "
+     "(yes)",
+     false, false},
     {"accelerator", "auto|kvm|tcg", "what QEMU runs the guest with (auto)", false, false},
     {0},
 };
@@ -147,13 +151,7 @@ static struct error *open_checks(const struct injector_setup *setup, void **ret_
     struct checks *self = calloc(1, sizeof *self);
     if (self == NULL)
         return error_no_memory();
-    struct error *error = fill(self, setup);
-    if (error != NULL) {
-        close_checks(self);
-        return error;
-    }
-    *ret_self = self;
-    return NULL;
+    return injector_opened(fill(self, setup), self, close_checks, ret_self);
 }
 
 // ---- Specs: the words of a file, on one line ----
@@ -196,6 +194,7 @@ static struct error *prepare(void *data, struct shot *shot)
         TRY(system_run_add(run, self->after));
         TRY(system_run_add(run, "--mce"));
         TRY(system_run_add(run, run->other.path));
+        TRY(system_run_add_snapshot(run));
     }
     return system_run_end(run, shot);
 }
@@ -275,6 +274,14 @@ static struct error *describe(void *data, const char *fault, const struct inject
 
 static const struct injector_stored stored = {.describe = describe_stored};
 
+static void join(void *data, const void *leader)
+{
+    struct checks *self = data;
+    system_run_join(&self->run, &((const struct checks *)leader)->run);
+}
+
+static const struct injector_learning learning = {.join = join};
+
 const struct injector injector_mce = {
     .name = "mce",
     .summary = "makes a processor of a system in QEMU report hardware errors",
@@ -285,5 +292,6 @@ const struct injector injector_mce = {
     .observe = observe,
     .candidates = candidates,
     .describe = describe,
+    .learning = &learning,
     .stored = &stored,
 };

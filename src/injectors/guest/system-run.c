@@ -5,6 +5,8 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/frame-text.h"
+#include "base/remove.h"
+#include "base/stale.h"
 #include "trial/region-file.h"
 
 #include <errno.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #define REPORT_LIMIT (1u << 20)
+#define SNAPSHOTS    "ordeal-snapshots-"
 
 void shared_file_close(struct shared_file *file)
 {
@@ -83,8 +86,56 @@ struct error *system_run_open(struct system_run *self, const struct injector_set
     return find_self(&self->ordeal);
 }
 
+// ---- Snapshots ----
+
+// Kept as long as this instance, which is the controller's: only its runs have no fault.
+static struct error *make_snapshots(struct system_run *self)
+{
+    const char *place = getenv("TMPDIR");
+    if (self->snapshots != NULL ||
+        strcmp(parameters_value(self->setup.parameters, "snapshots", "yes"), "no") == 0)
+        return NULL;
+    if (place == NULL || *place != '/')
+        place = "/tmp";
+    stale_each(place, SNAPSHOTS, false, remove_stale);
+    _cleanup_free_ char *path = NULL;
+    if (asprintf(&path, "%s/" SNAPSHOTS "%s-XXXXXX", place, stale_owner()) < 0) {
+        path = NULL;
+        return error_no_memory();
+    }
+    if (mkdtemp(path) == NULL)
+        return error_from_errno(errno, "cannot make a directory in %s", place);
+    self->snapshots = TAKE(path);
+    return NULL;
+}
+
+static void remove_snapshots(struct system_run *self)
+{
+    if (self->has_joined)
+        return;
+    if (self->snapshots != NULL)
+        error_free(remove_tree(self->snapshots));
+    free(self->snapshots);
+}
+
+void system_run_join(struct system_run *self, const struct system_run *leader)
+{
+    self->snapshots = leader->snapshots;
+    self->has_joined = true;
+}
+
+struct error *system_run_add_snapshot(struct system_run *self)
+{
+    if (self->snapshots == NULL)
+        return NULL;
+    self->visible[2] = self->snapshots;
+    TRY(system_run_add(self, "--snapshot"));
+    return system_run_add(self, self->snapshots);
+}
+
 void system_run_close(struct system_run *self)
 {
+    remove_snapshots(self);
     shared_file_close(&self->report);
     shared_file_close(&self->other);
     guest_system_deinit(&self->system);
@@ -106,6 +157,9 @@ struct error *system_run_begin(struct system_run *self, const struct shot *shot)
                                  "--accelerator", self->accelerator == GUEST_KVM ? "kvm" : "tcg",
                                  "--output"};
     self->is_reference = shot->spec == NULL;
+    self->visible[2] = NULL;
+    if (self->is_reference)
+        TRY(make_snapshots(self));
     TRY(shared_file_make(&self->report));
     TRY(shared_file_make(&self->other));
     words_clear(&self->command);
@@ -155,10 +209,10 @@ static struct error *put_reason(const struct guest_report *report, struct buffer
                       report->reason != NULL ? report->reason : "no reason is known"));
     if (report->rule != NULL)
         TRY(buffer_printf(text, " (%s)", report->rule));
-    return report->activations != 0
-               ? buffer_printf(text, "; the fault was first activated during %s",
-                               guest_phase_names[report->activated_in])
-               : NULL;
+    if (report->activations != 0)
+        TRY(buffer_printf(text, "; the fault was first activated during %s",
+                          guest_phase_names[report->activated_in]));
+    return report->snapshot ? buffer_printf(text, "; the run began with a snapshot") : NULL;
 }
 
 // The kernel's frames, "name+0x12/0x40", as all others are written: "name (vmlinux)".

@@ -24,7 +24,9 @@ struct system_run {
     size_t verb;  // index of "guest" in the command
     bool is_reference;
     struct shared_file report, other; // `other` is the injector's own
-    const char *visible[3];
+    char *snapshots;                  // the folder of trials that need not boot; NULL: they boot
+    bool has_joined;                  // it is another instance's
+    const char *visible[4];
     struct words command;
 };
 
@@ -34,10 +36,14 @@ _must_check_ struct error *system_run_open(struct system_run *self,
                                            const struct injector_setup *setup, const char *name);
 void system_run_close(struct system_run *self);
 
+// In a job slot: begins trials with the snapshots that the controller's instance has.
+void system_run_join(struct system_run *self, const struct system_run *leader);
 // Before a run: begins a command with the options that each run has; the caller adds its own, and
 // ends it.
 _must_check_ struct error *system_run_begin(struct system_run *self, const struct shot *shot);
 _must_check_ struct error *system_run_add(struct system_run *self, const char *word);
+// The run begins with a snapshot, if there may be any.
+_must_check_ struct error *system_run_add_snapshot(struct system_run *self);
 _must_check_ struct error *system_run_end(struct system_run *self, struct shot *shot);
 
 // After it: reads the report, and says what became of the system. *ret_report is empty if there is

@@ -53,8 +53,8 @@ bool ir_exclude(const struct ir *self, const struct ir_fault *one, const struct 
 
 // ---- shot.c ----
 
-// Makes the file that tells the runtime what to patch: the faults of a spec or, with NULL, all
-// markers, to see which blocks are executed.
+// Makes the file that tells the runtime what to patch: the faults of a spec or, in the run that
+// profiles, all markers, to see which blocks are executed.
 _must_check_ struct error *ir_shot_prepare(struct ir *self, const char *spec);
 void ir_shot_forget(struct ir *self);
 // After a shot without faults: notes which blocks were executed.

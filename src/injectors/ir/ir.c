@@ -77,13 +77,7 @@ static struct error *open_ir(const struct injector_setup *setup, void **ret_self
     if (self == NULL)
         return error_no_memory();
     self->setup = *setup;
-    struct error *error = fill(self);
-    if (error != NULL) {
-        close_ir(self);
-        return error;
-    }
-    *ret_self = self;
-    return NULL;
+    return injector_opened(fill(self), self, close_ir, ret_self);
 }
 
 static struct error *prepare(void *data, struct shot *shot)
@@ -94,7 +88,7 @@ static struct error *prepare(void *data, struct shot *shot)
     if (self->session == NULL)
         TRY(runtime_session_new(&self->session));
     self->profiles = shot->spec == NULL && !self->profiled;
-    if (shot->spec != NULL || self->profiles)
+    if (shot->spec != NULL || self->profiles || self->setup.compares_code)
         TRY(ir_shot_prepare(self, shot->spec));
     const struct runtime_session_options options = {
         .scenario = self->no_rules,

@@ -45,10 +45,15 @@ static struct error *make_blocks(struct ir *self, const char *spec)
         TRY(ir_find_spec(self, spec, &self->faults));
     if (self->faults.items.count > IR_MOST_FAULTS)
         return error_new("a trial can have at most %d software faults", IR_MOST_FAULTS);
-    for (size_t i = 0; i < count; i++)
-        TRY(spec != NULL
-                ? make_faulty(self, i)
-                : ir_blocks_of_all(&self->programs.items.items[i].image, &self->blocks[i]));
+    for (size_t i = 0; i < count; i++) {
+        const struct image *image = &self->programs.items.items[i].image;
+        if (spec != NULL)
+            TRY(make_faulty(self, i));
+        else if (self->profiles)
+            TRY(ir_blocks_of_all(image, &self->blocks[i]));
+        if (self->setup.compares_code && !self->profiles)
+            TRY(ir_blocks_add_entries(image, &self->blocks[i]));
+    }
     return NULL;
 }
 

@@ -142,7 +142,8 @@ static bool is_possible(const struct choosing *choosing, const struct recorded_c
     if (choosing->followed == NULL &&
         !descriptor_kinds_seen(choosing->kinds, site, call->function, error))
         return false;
-    return error->need != REALISM_SOCKET || map_has(&choosing->sockets, hash_text(call->program));
+    bool socket = error->need == REALISM_SOCKET || error->need == REALISM_CONNECTION;
+    return !socket || map_has(&choosing->sockets, hash_text(call->program));
 }
 
 static struct error *note_seen(struct choosing *choosing, uint64_t place, const char *function,
@@ -293,6 +294,13 @@ bool choice_is_known(const struct recorded_call *call, const struct realism *row
                            strcmp(row->errors, "ENOMEM") == 0);
 }
 
+// C++ functions throw, and what compilers call for the language (__dynamic_cast) answers.
+static bool is_of_cxx(const char *function)
+{
+    return strncmp(function, "_Z", 2) == 0 || strncmp(function, "__cxa_", 6) == 0 ||
+           strcmp(function, "__dynamic_cast") == 0;
+}
+
 static struct error *consider(struct choosing *choosing, const struct recorded_call *call)
 {
     const struct recorded_site *site = &choosing->recording->sites.items[call->site];
@@ -310,9 +318,8 @@ static struct error *consider(struct choosing *choosing, const struct recorded_c
         TRY(put_words(choosing, call, &analysed, row, row->errors, &round));
         return paranoid ? put_words(choosing, call, &analysed, row, row->rare, &round) : NULL;
     }
-    // Functions of the C library that the table does not have return answers, not failures. C++
-    // functions throw.
-    bool silent = realism_is_system(call->library) || strncmp(call->function, "_Z", 2) == 0;
+    // Functions of the C library that the table does not have return answers, not failures.
+    bool silent = realism_is_system(call->library) || is_of_cxx(call->function);
     return silent && !paranoid ? NULL : put_codes(choosing, call, &analysed);
 }
 

@@ -125,13 +125,7 @@ static struct error *open_library(const struct injector_setup *setup, void **ret
         return error_no_memory();
     library->setup = *setup;
     library->lines = &library->cover.gcov;
-    struct error *error = library_fill(library);
-    if (error != NULL) {
-        close_library(library);
-        return error;
-    }
-    *ret_self = library;
-    return NULL;
+    return injector_opened(library_fill(library), library, close_library, ret_self);
 }
 
 static struct error *add_rules(const char *spec, struct scenario *scenario)

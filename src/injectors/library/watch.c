@@ -70,6 +70,7 @@ struct error *descriptor_kinds_add(struct descriptor_kinds *kinds, const struct 
         enum wire_fd_test test;
     } tests[] = {{REALISM_FILE, WIRE_FD_FILE},
                  {REALISM_SOCKET, WIRE_FD_SOCKET},
+                 {REALISM_CONNECTION, WIRE_FD_CONNECTION},
                  {REALISM_PIPE, WIRE_FD_PIPE}};
     for (size_t i = 0; i < stacks->calls.count; i++) {
         const struct recorded_call *call = &stacks->calls.items[i];

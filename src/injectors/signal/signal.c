@@ -55,7 +55,7 @@ struct signals {
 
     double reference_s; // the shortest reference run: a later signal may find no process
     bool is_reference;
-    uint64_t last_ns; // when the workload was last seen alive
+    uint64_t start_ns, last_ns; // by the clock; when the workload was last seen alive, after that
     // This shot's.
     char *spec;
     int number;
@@ -175,13 +175,7 @@ static struct error *open_signals(const struct injector_setup *setup, void **ret
         return error_no_memory();
     self->setup = *setup;
     self->handle = -1;
-    struct error *error = fill(self);
-    if (error != NULL) {
-        close_signals(self);
-        return error;
-    }
-    *ret_self = self;
-    return NULL;
+    return injector_opened(fill(self), self, close_signals, ret_self);
 }
 
 // "SIGTERM at 0.0123s"
@@ -302,6 +296,7 @@ static uint64_t tick(void *data, pid_t pid, uint64_t ns)
 static uint64_t started(void *data, pid_t pid)
 {
     struct signals *self = data;
+    self->start_ns = clock_ns();
     self->handle = (int)syscall(SYS_pidfd_open, pid, 0);
     return self->is_reference || self->due_ns == 0 ? tick(self, pid, 0) : self->due_ns;
 }
@@ -321,10 +316,17 @@ static struct error *add_injection(const struct signals *self, struct observatio
     return injection->fault != NULL && injection->program != NULL ? NULL : error_no_memory();
 }
 
+// How long the workload has run. A short one may have ended whenever it was looked at, when there
+// is much to do: then it is only known that it takes no longer than it took until now.
+static double reference_duration(const struct signals *self)
+{
+    return clock_seconds(self->last_ns != 0 ? self->last_ns : clock_ns() - self->start_ns);
+}
+
 static struct error *observe(void *data, const char *root, struct observation *observation)
 {
     struct signals *self = data;
-    double seconds = clock_seconds(self->last_ns);
+    double seconds = reference_duration(self);
     if (self->is_reference && (self->reference_s <= 0 || seconds < self->reference_s))
         self->reference_s = seconds;
     if (self->sent_ns != 0)

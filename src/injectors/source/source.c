@@ -64,13 +64,7 @@ static struct error *open_source(const struct injector_setup *setup, void **ret_
     struct source_injector *self = calloc(1, sizeof *self);
     if (self == NULL)
         return error_no_memory();
-    struct error *error = fill(setup, self);
-    if (error != NULL) {
-        close_source(self);
-        return error;
-    }
-    *ret_self = self;
-    return NULL;
+    return injector_opened(fill(setup, self), self, close_source, ret_self);
 }
 
 // Those that the build makes only in the sandbox are not known.
@@ -91,8 +85,8 @@ static struct error *find(struct source_injector *self)
 #ifdef ORDEAL_SOURCE_FAULTS
     char *none[] = {NULL};
     const struct mutate_request request = {
-        self->operands.count != 0 ? self->operands.items : none,
-        parameters_value(self->mutants.setup.parameters, "compile_commands", NULL)};
+        .operands = self->operands.count != 0 ? self->operands.items : none,
+        .database = parameters_value(self->mutants.setup.parameters, "compile_commands", NULL)};
     return mutants_find(&self->mutants, &mutate_level_source, &request);
 #else
     return error_new("Ordeal was built without libclang 19: install libclang-19-dev and build it "

@@ -26,9 +26,9 @@ struct listing {
 };
 
 // The code by which the linker leads calls to libraries.
-static bool is_in_plt(const struct upsets *self, uint64_t address)
+static bool is_in_plt(const struct flow_image *image, uint64_t address)
 {
-    Elf *elf = elf_object_handle(self->program.image->object);
+    Elf *elf = elf_object_handle(image->object);
     size_t names;
     Elf_Scn *section = NULL;
     if (elf_getshdrstrndx(elf, &names) != 0)
@@ -62,12 +62,22 @@ static bool is_start_code(const struct flow_function *function)
     return false;
 }
 
-bool upsets_uses_block(const struct upsets *self, uint32_t block)
+struct error *upsets_choose_functions(struct upsets *self)
 {
     const struct flow_image *image = self->program.image;
-    const struct flow_function *function =
-        &image->functions.items[image->blocks.items[block].function];
-    return !is_start_code(function) && !is_in_plt(self, function->start);
+    self->chosen = calloc(image->functions.count + 1, sizeof *self->chosen);
+    if (self->chosen == NULL)
+        return error_no_memory();
+    for (uint32_t i = 0; i < image->functions.count; i++) {
+        const struct flow_function *function = &image->functions.items[i];
+        self->chosen[i] = !is_start_code(function) && !is_in_plt(image, function->start);
+    }
+    return NULL;
+}
+
+bool upsets_uses_block(const struct upsets *self, uint32_t block)
+{
+    return self->chosen[self->program.image->blocks.items[block].function];
 }
 
 // Of the instruction at an address, in the words of reports.
@@ -118,20 +128,35 @@ static const char *instruction_class(const struct upsets *self, uint64_t address
     return name != NULL ? name : "other";
 }
 
+static struct error *find_place(struct upsets *self, uint64_t stop)
+{
+    struct upset_place *place = &self->place;
+    if (place->known && place->stop == stop)
+        return NULL;
+    place->known = false;
+    state_fault_deinit(&place->named);
+    TRY(state_program_name_place(&self->program, stop, &place->named));
+    place->source = journal_reader_find(self->reader, self->program.path, stop);
+    place->kind = instruction_class(self, stop);
+    place->stop = stop;
+    place->known = true;
+    return NULL;
+}
+
 static struct error *fill_candidate(struct upsets *self, const struct state_fault *fault,
-                                    uint64_t stop, struct candidate *candidate)
+                                    struct candidate *candidate)
 {
     _cleanup_(buffer_deinit) struct buffer spec = {0}, type = {0}, change = {0};
-    struct journal_reader_place place = journal_reader_find(self->reader, self->program.path, stop);
+    const struct journal_reader_place place = self->place.source;
     TRY(state_fault_format(fault, &spec));
     TRY(state_fault_format_target(fault, &type));
     TRY(state_fault_format_change(fault, &change));
-    candidate->series = strdup(instruction_class(self, stop));
+    candidate->series = strdup(self->place.kind);
     candidate->spec = TAKE(spec.data);
     candidate->type = self->memory ? strdup("memory") : TAKE(type.data);
     candidate->component = TAKE(change.data);
     candidate->module = strdup(self->program.path);
-    candidate->position = stop;
+    candidate->position = self->place.stop;
     if (place.symbol != NULL)
         candidate->function = strdup(place.symbol);
     if (place.file != NULL)
@@ -158,13 +183,15 @@ struct error *upsets_add(struct upsets *self, struct state_fault *fault, uint64_
                          double weight, candidate_add *add, void *add_data)
 {
     struct candidate candidate = {.weight = weight};
-    struct error *error = state_program_name_place(&self->program, stop, fault);
-    if (error == NULL)
-        error = fill_candidate(self, fault, stop, &candidate);
+    TRY(find_place(self, stop));
+    fault->place = self->place.named.place;
+    fault->address = self->place.named.address;
+    fault->name = self->place.named.name;
+    struct error *error = fill_candidate(self, fault, &candidate);
     if (error == NULL)
         error = add(add_data, &candidate);
     candidate_deinit(&candidate);
-    free(TAKE(fault->name));
+    fault->name = NULL; // it is not the caller's
     return error;
 }
 
@@ -339,9 +366,12 @@ struct error *upsets_candidates(void *data, candidate_add *add, void *add_data)
     struct upsets *self = data;
     const struct flow_image *image = self->program.image;
     struct listing listing = {.self = self, .add = add, .data = add_data};
+    self->place.known = false;
     TRY(write_blocks(self));
     if (self->drawn.points != 0)
         return upsets_draw(self, add, add_data);
+    if (self->moments != 0)
+        return upsets_draw_moments(self, add, add_data);
     isa_decoder_init(&listing.decoder);
     for (uint32_t i = 0; i < image->blocks.count; i++) {
         const struct flow_block *block = &image->blocks.items[i];
@@ -390,6 +420,8 @@ struct error *upsets_remarks(void *data, remark_add *add, void *add_data)
                           self->inputs > INPUTS_SHOWN ? ", ..." : ""));
     TRY(add(add_data, &(struct store_remark){.kind = REMARK_NOTE, .text = text.data}));
     const struct upset_draw *drawn = &self->drawn;
+    if (self->moments != 0)
+        return upsets_remark_moments(self, add, add_data);
     if (drawn->points == 0)
         return NULL;
     text.size = 0;

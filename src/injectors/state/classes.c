@@ -17,15 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES      (16 * 8) // of general registers; each is a lane, and each flag
-#define FLAGS      7
-#define LANES      (BYTES + FLAGS)
-#define BITS       (BYTES * 8 + FLAGS) // that an upset may hit at any moment
-#define EVENTS     40                  // of one instruction
+#define BYTES      (UPSET_GENERAL_BITS / 8) // each is a lane, and each flag
+#define LANES      (BYTES + UPSET_FLAGS)
+#define EVENTS     40 // of one instruction
 #define NO_INSN    UINT32_MAX
 #define STOP_FLAGS 0xd5 // those that calls overwrite: all but the direction
 
-static const uint8_t flag_bits[FLAGS] = {0, 2, 4, 6, 7, 10, 11};
+const uint8_t upset_flags[UPSET_FLAGS] = {0, 2, 4, 6, 7, 10, 11};
 
 struct point {
     uint64_t moment; // before that instruction, counted over all inputs
@@ -132,8 +130,8 @@ static void add_bytes(struct insn_events *events, unsigned number, unsigned firs
 
 static void add_flags(struct insn_events *events, unsigned mask, bool reads)
 {
-    for (unsigned i = 0; i < FLAGS; i++)
-        if ((mask >> flag_bits[i] & 1) != 0)
+    for (unsigned i = 0; i < UPSET_FLAGS; i++)
+        if ((mask >> upset_flags[i] & 1) != 0)
             add_event(events, BYTES + i, reads);
 }
 
@@ -232,7 +230,7 @@ static struct error *add_class(struct analysis *analysis, unsigned lane, unsigne
         bit += lane % 8 * 8;
     } else {
         fault.reg = state_register_flags();
-        bit = flag_bits[lane - BYTES];
+        bit = upset_flags[lane - BYTES];
     }
     fault.bits[bit / 8] = (unsigned char)(1u << bit % 8);
     self->drawn.classes++;
@@ -276,7 +274,7 @@ static struct error *close_classes_away(struct analysis *analysis, const struct 
     for (unsigned lane = 0; lane < LANES; lane++) {
         bool flag = lane >= BYTES;
         const struct event event = {(uint8_t)lane, !flag};
-        if (flag ? (STOP_FLAGS >> flag_bits[lane - BYTES] & 1) != 0
+        if (flag ? (STOP_FLAGS >> upset_flags[lane - BYTES] & 1) != 0
                  : !step->back || is_scratch(lane / 8))
             TRY(close_class(analysis, &event, moment, step->insn));
     }
@@ -360,7 +358,7 @@ struct error *upsets_draw(struct upsets *self, candidate_add *add, void *add_dat
     TRY(analysis_init(self, &analysis));
     analysis.add = add;
     analysis.add_data = add_data;
-    *drawn = (struct upset_draw){.points = drawn->points, .bits = BITS};
+    *drawn = (struct upset_draw){.points = drawn->points, .bits = UPSET_BITS};
     for (uint32_t input = 0; input < self->inputs; input++)
         drawn->instructions += count_steps(&analysis, &self->traces[input]);
     if (drawn->instructions == 0)
@@ -371,7 +369,7 @@ struct error *upsets_draw(struct upsets *self, candidate_add *add, void *add_dat
     struct stats_random random = stats_random_start(self->setup.seed, UPSET_STREAM);
     for (uint64_t i = 0; i < drawn->points; i++)
         points[i] = (struct point){stats_random_below(&random, drawn->instructions),
-                                   (uint32_t)stats_random_below(&random, BITS)};
+                                   (uint32_t)stats_random_below(&random, UPSET_BITS)};
     uint64_t first = 0;
     struct point *rest = points;
     size_t left = drawn->points;

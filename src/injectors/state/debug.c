@@ -186,6 +186,8 @@ struct error *upsets_debug(void *data, const struct shot *shot, const char *inpu
     if (!upsets_runs_program(self, shot->command[0]))
         return error_new("gdb can stop in the command's own program only, and this fault is in %s",
                          self->program.path);
+    if (self->plan.moment_ns != 0)
+        return error_new("gdb cannot stop at a moment of processor time");
     if (self->plan.permanent || self->plan.thread != 0)
         return error_new("gdb can inject transient faults of no particular thread only");
     struct error *missing = elf_find_program("gdb", &gdb);

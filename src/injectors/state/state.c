@@ -7,10 +7,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/shell.h"
 #include "elf/object.h"
 #include "injector/inputs.h"
-#include "injector/reproduce.h"
 #include "store/store.h"
 #include "trial/program.h"
 
@@ -20,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// `memory` has all but the first three.
+// `memory` has all but the first four.
+#define REGISTER_ONLY 4
 static const struct injector_parameter register_parameters[] = {
     {"points", "N",
      "draw so many flips, uniformly over all instructions that are executed and all bits of "
@@ -31,6 +30,10 @@ static const struct injector_parameter register_parameters[] = {
     {"steps", "N",
      "the longest run that is traced for that, in instructions of the program (10000000)", false,
      false},
+    {"moments", "N",
+     "draw so many flips, uniformly over the processor time and all bits of general registers and "
+     "flags, and try each",
+     false, false},
     {"faults", "control|data",
      "what is faulty: what conditional branches depend on, or all that instructions read (control)",
      false, false},
@@ -60,16 +63,21 @@ static void close_upsets(void *data)
         return;
     state_file_close(&self->file);
     state_fault_deinit(&self->fault);
-    state_program_close(&self->program);
+    state_fault_deinit(&self->place.named);
+    upsets_forget_branches(self);
     runtime_session_free(self->session);
+    cover_file_close(&self->stops);
+    analysed_release(self->analysed);
     scenario_free(self->no_rules);
     journal_reader_free(self->reader);
     words_deinit(&self->command);
+    free(self->chosen);
     free(self->hits);
     free(self->runs);
     for (uint32_t i = 0; self->traces != NULL && i < self->inputs; i++)
         free(self->traces[i].items);
     free(self->traces);
+    free(self->used_ns);
     free(self->tracer);
     free(self);
 }
@@ -118,7 +126,9 @@ static struct error *fill(struct upsets *self)
                                                 : STATE_FLIP;
     TRY(find_program(self, parameters_value(given, "program", self->setup.command->items[0]),
                      &path));
-    TRY(state_program_open(path, &self->program));
+    TRY(analysed_get(path, &self->analysed));
+    self->program = *self->analysed;
+    TRY(upsets_choose_functions(self));
     self->random_inputs = strcmp(parameters_value(given, "pair", "executing"), "random") == 0;
     self->inputs = inputs_count(self->setup.inputs);
     if (self->inputs == 0)
@@ -126,14 +136,18 @@ static struct error *fill(struct upsets *self)
     self->hits = calloc((self->program.image->blocks.count + 1) * self->inputs, sizeof *self->hits);
     self->runs = calloc(self->inputs, sizeof *self->runs);
     self->traces = calloc(self->inputs, sizeof *self->traces);
-    if (self->hits == NULL || self->runs == NULL || self->traces == NULL)
+    self->used_ns = calloc(self->inputs, sizeof *self->used_ns);
+    if (self->hits == NULL || self->runs == NULL || self->traces == NULL || self->used_ns == NULL)
         return error_no_memory();
     self->each_point = strcmp(parameters_value(given, "each", "class"), "point") == 0;
     self->steps = STEPS;
     TRY(take_number(given, "points", POINTS_MOST, &self->drawn.points));
     TRY(take_number(given, "steps", STEPS_MOST, &self->steps));
-    if (self->drawn.points != 0 && (self->memory || self->change != STATE_FLIP))
-        return error_new("'points' are flips of bits in registers");
+    TRY(take_number(given, "moments", POINTS_MOST, &self->moments));
+    if ((self->drawn.points != 0 || self->moments != 0) && self->change != STATE_FLIP)
+        return error_new("'points' and 'moments' are flips of bits");
+    if (self->drawn.points != 0 && self->moments != 0)
+        return error_new("give 'points' or 'moments'");
     TRY(program_tracer(&self->tracer));
     TRY(scenario_new(&self->no_rules));
     return journal_reader_new(&self->reader);
@@ -146,13 +160,7 @@ static struct error *open_upsets(const struct injector_setup *setup, bool memory
         return error_no_memory();
     self->setup = *setup;
     self->memory = memory;
-    struct error *error = fill(self);
-    if (error != NULL) {
-        close_upsets(self);
-        return error;
-    }
-    *ret_self = self;
-    return NULL;
+    return injector_opened(fill(self), self, close_upsets, ret_self);
 }
 
 static struct error *open_register(const struct injector_setup *setup, void **ret_self)
@@ -176,7 +184,12 @@ static struct error *parse_spec(struct upsets *self, const char *spec)
                             "campaigns inject into the program only; 'ordeal run' also into "
                             "libraries");
     TRY(state_program_resolve(&self->program, &self->fault, &source, &self->plan));
-    return state_file_write(&self->file, &self->program, &self->plan, NULL, 0);
+    // The runtime counts by signals, so only the first execution is for it.
+    self->inside =
+        upsets_works_inside(self) && self->plan.count == 1 && upsets_fits_inside(self, &self->plan);
+    const struct upset_branch alone = {.plan = self->plan};
+    return self->inside ? upsets_make_stops(self, &alone, 1)
+                        : state_file_write(&self->file, &self->program, &self->plan, NULL, 0);
 }
 
 static int by_address(const void *a, const void *b)
@@ -224,8 +237,7 @@ static struct error *note_steps(struct upsets *self)
     return state_file_write_trace(&self->file, &self->program, entries, count, self->steps);
 }
 
-// A program that cannot load the runtime runs without it. Only its crash has no stack then.
-static void prepare_runtime(struct upsets *self, struct shot *shot)
+struct error *upsets_prepare_runtime(struct upsets *self, struct shot *shot, bool needed)
 {
     _cleanup_error_ struct error *error =
         self->session == NULL ? runtime_session_new(&self->session) : NULL;
@@ -235,14 +247,33 @@ static void prepare_runtime(struct upsets *self, struct shot *shot)
         .command = shot->command,
         .environment = shot->environment,
         .catch_crashes = true,
+        .coverage = self->inside || self->is_reference ? &self->stops : NULL,
+        .forks = needed,
     };
     if (error == NULL)
         error = runtime_session_prepare(self->session, &options);
     self->has_runtime = error == NULL;
     if (!self->has_runtime)
-        return;
-    self->visible[1] = runtime_session_file(self->session);
+        return needed ? TAKE(error) : NULL;
     shot->use_environment = runtime_session_environment(self->session);
+    return NULL;
+}
+
+// A run with a fault whose moment never comes.
+static struct error *note_time(struct upsets *self)
+{
+    const struct wire_state_fault never = {.moment_ns = UINT64_MAX};
+    return state_file_write(&self->file, &self->program, &never, NULL, 0);
+}
+
+static struct error *put_tracer(struct upsets *self, const struct shot *shot)
+{
+    words_clear(&self->command);
+    TRY(words_add(&self->command, self->tracer, strlen(self->tracer)));
+    TRY(words_add(&self->command, self->file.path, strlen(self->file.path)));
+    for (char *const *word = shot->command; *word != NULL; word++)
+        TRY(words_add(&self->command, *word, strlen(*word)));
+    return NULL;
 }
 
 static struct error *prepare(void *data, struct shot *shot)
@@ -250,26 +281,37 @@ static struct error *prepare(void *data, struct shot *shot)
     struct upsets *self = data;
     self->is_reference = shot->spec == NULL;
     self->input = shot->input < self->inputs ? shot->input : 0;
+    self->inside = self->forking = false;
     state_fault_deinit(&self->fault);
-    TRY(self->is_reference && self->surveying ? note_steps(self)
-        : self->is_reference                  ? note_blocks(self)
-                                              : parse_spec(self, shot->spec));
-    words_clear(&self->command);
-    TRY(words_add(&self->command, self->tracer, strlen(self->tracer)));
-    TRY(words_add(&self->command, self->file.path, strlen(self->file.path)));
-    for (char *const *word = shot->command; *word != NULL; word++)
-        TRY(words_add(&self->command, *word, strlen(*word)));
-    self->visible[0] = self->file.path;
-    self->visible[1] = NULL;
-    prepare_runtime(self, shot);
-    shot->use_command = self->command.items;
+    bool measured = self->surveying && self->moments != 0;
+    TRY(!self->is_reference ? parse_spec(self, shot->spec)
+        : measured          ? note_time(self)
+        : self->surveying   ? note_steps(self)
+                            : note_blocks(self));
+    if (self->is_reference)
+        TRY(upsets_make_stops(self, NULL, 0));
+    TRY(upsets_prepare_runtime(self, shot, false));
+    size_t shown = 0;
+    if (!self->inside) {
+        TRY(put_tracer(self, shot));
+        self->visible[shown++] = self->file.path;
+        shot->use_command = self->command.items;
+    }
+    if (self->has_runtime) {
+        self->visible[shown++] = runtime_session_file(self->session);
+        self->visible[shown++] = runtime_session_coverage(self->session);
+    }
+    self->visible[shown] = NULL;
     shot->visible = self->visible;
+    shot->fixed_addresses = true; // what a wrong address leads to depends on them
     return NULL;
 }
 
 static struct error *moved(void *data, const char *from, const char *to)
 {
     struct upsets *self = data;
+    if (self->has_runtime && (self->inside || self->is_reference))
+        cover_file_map_path(&self->stops, from, to);
     return self->has_runtime ? runtime_session_map_path(self->session, from, to) : NULL;
 }
 
@@ -282,14 +324,19 @@ static struct error *begin(void *data, const char *root)
 
 // ---- After a run ----
 
+static struct error *no_program(const struct upsets *self)
+{
+    return error_new("the workload does not run %s; name the program that it runs: "
+                     "--set injector.%s.program=FILE",
+                     self->program.path, self->memory ? "memory" : "register");
+}
+
 static struct error *take_blocks(struct upsets *self)
 {
     const struct wire_state *file = self->file.map;
     const struct flow_image *image = self->program.image;
     if (file->result.programs == 0)
-        return error_new("the workload does not run %s; name the program that it runs: "
-                         "--set injector.%s.program=FILE",
-                         self->program.path, self->memory ? "memory" : "register");
+        return no_program(self);
     self->runs[self->input]++;
     for (uint32_t i = 0; i < image->blocks.count; i++) {
         if (image->blocks.items[i].count == 0 || !upsets_uses_block(self, i))
@@ -326,10 +373,17 @@ static struct error *take_steps(struct upsets *self)
     return NULL;
 }
 
+static struct error *take_time(struct upsets *self)
+{
+    const struct wire_state_result *result = &self->file.map->result;
+    self->used_ns[self->input] = result->used_ns;
+    return result->programs != 0 ? NULL : no_program(self);
+}
+
 static bool survey(void *data)
 {
     struct upsets *self = data;
-    self->surveying = self->drawn.points != 0;
+    self->surveying = self->drawn.points != 0 || self->moments != 0;
     return self->surveying;
 }
 
@@ -350,39 +404,53 @@ static struct error *save(void *data, struct store *store, int64_t campaign)
     return drawn->instructions != 0 && before.points == 0 ? store_add_upsets(store, &row) : NULL;
 }
 
+static void join(void *data, const void *leader)
+{
+    struct upsets *self = data;
+    const struct upsets *first = leader;
+    self->seen = first->seen;
+    self->missed = first->missed;
+}
+
 static const struct injector_debugger debugger = {.words = upsets_debug};
-static const struct injector_learning learning = {.save = save};
+static const struct injector_learning learning = {.save = save, .join = join};
 
 // "rax flip in FUNCTION": faults of different bits and instructions are alike.
-static struct error *name_fault(const struct upsets *self, const char *function, char **ret_name)
+static struct error *name_fault(const struct state_fault *fault, const char *function,
+                                char **ret_name)
 {
     static const char *const words[] = {"flip", "zero", "set", "value"};
-    int size =
-        asprintf(ret_name, "%s %s in %s", self->fault.memory ? "memory" : self->fault.reg->name,
-                 words[self->fault.change], function);
+    int size = asprintf(ret_name, "%s %s in %s", fault->memory ? "memory" : fault->reg->name,
+                        words[fault->change], function);
     return size >= 0 ? NULL : error_no_memory();
 }
 
-static struct error *add_injection(const struct upsets *self,
+static struct error *add_injection(const struct upsets *self, const struct state_fault *fault,
+                                   const struct wire_state_fault *plan,
                                    const struct wire_state_result *result,
                                    struct observation *observation)
 {
     struct injection *injection = ARRAY_ADD(&observation->injections);
     if (injection == NULL)
         return error_no_memory();
-    struct journal_reader_place place =
-        journal_reader_find(self->reader, self->program.path, self->plan.stop);
+    uint64_t stop = plan->moment_ns != 0 ? result->place : plan->stop;
+    const char *module = self->program.path;
+    if (plan->moment_ns != 0 && result->place_in_program == 0)
+        module = result->module; // "": none
+    struct journal_reader_place place = {0};
+    if (module[0] != '\0')
+        place = journal_reader_find(self->reader, module, stop);
     observation->activations = result->injected;
-    injection->occurrence = self->plan.count;
+    injection->occurrence = plan->count;
     injection->process = injection->thread = 1;
     injection->seconds = clock_seconds(result->injected_ns - self->start_ns);
-    injection->offset = self->plan.stop;
+    injection->offset = stop;
     injection->line = place.line;
-    injection->module = strdup(self->program.path);
+    injection->module = strdup(module[0] != '\0' ? module : self->program.path);
     injection->program = strdup(file_base_name(self->program.path));
     injection->symbol = place.symbol != NULL ? strdup(place.symbol) : NULL;
     injection->file = place.file != NULL ? strdup(place.file) : NULL;
-    TRY(name_fault(self, place.symbol != NULL ? place.symbol : "code without a name",
+    TRY(name_fault(fault, place.symbol != NULL ? place.symbol : "code without a name",
                    &injection->fault));
     return injection->module != NULL && injection->program != NULL &&
                    (place.symbol == NULL || injection->symbol != NULL) &&
@@ -417,55 +485,49 @@ static struct error *add_crash(const struct upsets *self, const struct wire_stat
     return NULL;
 }
 
+struct error *upsets_observe(const struct upsets *self, const struct state_fault *fault,
+                             const struct wire_state_fault *plan,
+                             const struct wire_state_result *result,
+                             struct observation *observation)
+{
+    // Of a class that a library's call ends, nothing says whether the library reads the register.
+    // Of a fault at a moment nothing does.
+    bool drawn = (self->drawn.points != 0 || plan->moment_ns != 0) &&
+                 result->activation == WIRE_STATE_UNKNOWN;
+    if (result->injected != 0 && (result->activation == WIRE_STATE_ACTIVATED || drawn))
+        TRY(add_injection(self, fault, plan, result, observation));
+    if (result->crashed_ns > result->activated_ns && result->activated_ns != 0)
+        observation->crash_delay = clock_seconds(result->crashed_ns - result->activated_ns);
+    return NULL;
+}
+
 static struct error *observe(void *data, const char *root, struct observation *observation)
 {
     struct upsets *self = data;
     struct wire_view view;
+    struct wire_state_result result;
     TRY(self->has_runtime ? journal_reader_end_session(self->reader, self->session, root,
                                                        self->no_rules, &view, observation)
                           : journal_reader_begin(self->reader, root));
+    if (self->is_reference && observation->damage == WIRE_DAMAGE_NONE)
+        upsets_note_runtime(self, self->has_runtime ? &view : NULL);
     if (self->is_reference)
-        return self->surveying ? take_steps(self) : take_blocks(self);
-    const struct wire_state_result result = state_file_result(&self->file, &self->program);
-    // Of a class that a library's call ends, nothing says whether the library reads the register.
-    bool drawn = self->drawn.points != 0 && result.activation == WIRE_STATE_UNKNOWN;
-    if (result.injected != 0 && (result.activation == WIRE_STATE_ACTIVATED || drawn))
-        TRY(add_injection(self, &result, observation));
-    if (result.crash_signal != 0 && result.crashed_ns > result.activated_ns &&
-        result.activated_ns != 0)
-        observation->crash_delay = clock_seconds(result.crashed_ns - result.activated_ns);
+        return !self->surveying     ? take_blocks(self)
+               : self->moments != 0 ? take_time(self)
+                                    : take_steps(self);
+    if (self->forking)
+        return NULL;
+    if (self->inside) {
+        if (observation->damage != WIRE_DAMAGE_NONE)
+            return NULL;
+        if (upsets_read_stop(self, &view, 0, &result))
+            return upsets_observe(self, &self->fault, &self->plan, &result, observation);
+        observation->damage = WIRE_DAMAGE_MARK;
+        return NULL;
+    }
+    result = state_file_result(&self->file, &self->program);
+    TRY(upsets_observe(self, &self->fault, &self->plan, &result, observation));
     return add_crash(self, &result, observation);
-}
-
-// ---- Texts ----
-
-static uint32_t input_of(const char *spec)
-{
-    _cleanup_(state_fault_deinit) struct state_fault fault = {0};
-    const struct source source = source_whole("fault", spec, strlen(spec));
-    _cleanup_error_ struct error *error = state_fault_parse(&source, &fault);
-    return error == NULL ? fault.input : 0;
-}
-
-static struct error *describe(void *data, const char *fault, const struct injection *injection,
-                              struct buffer *text)
-{
-    (void)data;
-    // Of a spec, "register rax flip 3 at main+0x10".
-    if (strncmp(fault, "register ", 9) == 0)
-        fault += 9;
-    int name = (int)strcspn(fault, " ");
-    if (strstr(fault, " flip") != NULL)
-        TRY(buffer_printf(text, "a bit of %.*s is flipped", name, fault));
-    else if (strstr(fault, " zero") != NULL)
-        TRY(buffer_printf(text, "%.*s is 0", name, fault));
-    else if (strstr(fault, " set") != NULL)
-        TRY(buffer_printf(text, "all bits of %.*s are 1", name, fault));
-    else
-        TRY(buffer_printf(text, "%.*s has another value", name, fault));
-    return injection != NULL && injection->symbol != NULL
-               ? buffer_printf(text, " in %s", injection->symbol)
-               : NULL;
 }
 
 bool upsets_runs_program(const struct upsets *self, const char *name)
@@ -475,49 +537,13 @@ bool upsets_runs_program(const struct upsets *self, const char *name)
     return error == NULL && strcmp(path, self->program.path) == 0;
 }
 
-static struct error *reproduce(void *data, const char *spec, uint64_t seed, uint64_t timeout_ns,
-                               char **ret_command)
-{
-    const struct upsets *self = data;
-    _cleanup_(buffer_deinit) struct buffer text = {0}, alone = {0};
-    _cleanup_(state_fault_deinit) struct state_fault fault = {0};
-    _cleanup_(words_deinit) struct words command = {0};
-    const struct source source = source_whole("fault", spec, strlen(spec));
-    struct injector_setup setup = self->setup;
-    (void)seed;
-    TRY(state_fault_parse(&source, &fault));
-    if (parameters_value(self->setup.parameters, "program", NULL) != NULL ||
-        (fault.input == 0 && inputs_count(setup.inputs) != 0))
-        return NULL; // `ordeal run` looks for the place in the command's own program
-    if (fault.input != 0) {
-        TRY(inputs_get(setup.inputs, setup.command, fault.input - 1, &command, &setup.input));
-        setup.command = &command;
-        fault.input = 0;
-        if (!upsets_runs_program(self, command.items[0]))
-            return NULL;
-    }
-    TRY(state_fault_format(&fault, &alone));
-    TRY(reproduce_put_place(&text, &setup));
-    TRY(buffer_printf(&text, "ordeal run "));
-    if (timeout_ns != 0)
-        TRY(buffer_printf(&text, "--timeout %.3g ", clock_seconds(timeout_ns)));
-    if (self->setup.sandbox != NULL)
-        TRY(buffer_printf(&text, "--sandbox %s ", self->setup.sandbox));
-    TRY(buffer_printf(&text, "--inject "));
-    TRY(shell_put_word(&text, alone.data));
-    TRY(buffer_printf(&text, " -- "));
-    TRY(reproduce_put_command(&text, &setup));
-    *ret_command = TAKE(text.data);
-    return NULL;
-}
-
 const struct injector injector_register = {
     .name = "register",
     .summary = "flips bits of registers that an executed instruction reads",
     .parameters = register_parameters,
     .open = open_register,
     .close = close_upsets,
-    .input = input_of,
+    .input = upsets_input_of,
     .prepare = prepare,
     .moved = moved,
     .begin = begin,
@@ -525,9 +551,10 @@ const struct injector injector_register = {
     .survey = survey,
     .candidates = upsets_candidates,
     .remarks = upsets_remarks,
-    .describe = describe,
-    .reproduce = reproduce,
+    .describe = upsets_describe,
+    .reproduce = upsets_reproduce,
     .reproduces_inside = true,
+    .forks = &upsets_forks,
     .debugger = &debugger,
     .learning = &learning,
 };
@@ -535,10 +562,10 @@ const struct injector injector_register = {
 const struct injector injector_memory = {
     .name = "memory",
     .summary = "flips bits of memory that an executed instruction reads",
-    .parameters = register_parameters + 3,
+    .parameters = register_parameters + REGISTER_ONLY,
     .open = open_memory,
     .close = close_upsets,
-    .input = input_of,
+    .input = upsets_input_of,
     .prepare = prepare,
     .moved = moved,
     .begin = begin,
@@ -546,9 +573,10 @@ const struct injector injector_memory = {
     .survey = survey,
     .candidates = upsets_candidates,
     .remarks = upsets_remarks,
-    .describe = describe,
-    .reproduce = reproduce,
+    .describe = upsets_describe,
+    .reproduce = upsets_reproduce,
     .reproduces_inside = true,
+    .forks = &upsets_forks,
     .debugger = &debugger,
     .learning = &learning,
 };

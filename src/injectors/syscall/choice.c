@@ -78,12 +78,14 @@ static bool is_possible(const struct system_calls *self, const struct recorded_c
 {
     static const int tests[REALISM_NEEDS] = {[REALISM_FILE] = WIRE_FD_FILE,
                                              [REALISM_SOCKET] = WIRE_FD_SOCKET,
+                                             [REALISM_CONNECTION] = WIRE_FD_CONNECTION,
                                              [REALISM_PIPE] = WIRE_FD_PIPE};
     switch (error->need) {
     case REALISM_NOTHING:
         break;
     case REALISM_FILE:
     case REALISM_SOCKET:
+    case REALISM_CONNECTION:
     case REALISM_PIPE:
         if ((call->kinds & WIRE_KIND_LOOKED) == 0 || (call->kinds >> tests[error->need] & 1) == 0)
             return false;

@@ -195,13 +195,7 @@ static struct error *open_calls(const struct injector_setup *setup, void **ret_s
     if (self == NULL)
         return error_no_memory();
     self->setup = *setup;
-    struct error *error = fill(self);
-    if (error != NULL) {
-        close_calls(self);
-        return error;
-    }
-    *ret_self = self;
-    return NULL;
+    return injector_opened(fill(self), self, close_calls, ret_self);
 }
 
 static struct error *check_value(const char *parameter, const struct source *source)

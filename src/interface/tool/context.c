@@ -4,6 +4,7 @@
 // that came about: a return, a tail call's return, longjmp(), an exception.
 #include "interface/tool/tool.h"
 
+#include <libvex_guest_amd64.h>
 #include <pub_tool_libcassert.h>
 #include <pub_tool_libcbase.h>
 #include <pub_tool_mallocfree.h>
@@ -70,35 +71,48 @@ static void pop(void)
     update();
 }
 
-static void end_library_frame(const struct frame *frame, Addr code, Addr sp, ULong rax, ULong xmm0)
+static void end_library_frame(const struct frame *frame, Addr code, const VexGuestAMD64State *state)
 {
-    Bool normal = code == frame->return_address && sp == frame->sp + sizeof(Addr);
+    Bool normal = code == frame->return_address && state->guest_RSP == frame->sp + sizeof(Addr);
     writer_event(normal ? INTERFACE_RETURN : INTERFACE_ABANDON, current, 20);
     if (normal) {
-        writer_number(rax);
-        writer_number(xmm0);
+        writer_number(state->guest_RAX);
+        writer_number(*(const ULong *)(const void *)&state->guest_YMM0);
     }
 }
 
-void context_boundary(HWord code, HWord sp, HWord rax, HWord xmm0, HWord role)
+static void enter_library(Addr code, const VexGuestAMD64State *state)
 {
+    const ULong arguments[INTERFACE_ARGUMENTS] = {state->guest_RDI, state->guest_RSI,
+                                                  state->guest_RDX, state->guest_RCX,
+                                                  state->guest_R8,  state->guest_R9};
+    Addr sp = state->guest_RSP, return_address = *(const Addr *)sp;
+    push(FRAME_LIBRARY, sp, return_address);
+    context_lib_code = code;
+    writer_event(INTERFACE_ENTER, current, 30 + INTERFACE_ARGUMENTS * 10);
+    writer_number(code);
+    writer_number(sp);
+    writer_number(return_address);
+    for (UInt i = 0; i < INTERFACE_ARGUMENTS; i++)
+        writer_number(arguments[i]);
+    pointers_record(current, arguments, INTERFACE_ARGUMENTS);
+}
+
+void context_boundary(const void *registers, HWord code, HWord role)
+{
+    const VexGuestAMD64State *state = registers;
+    Addr sp = state->guest_RSP;
     struct thread *thread = &threads[current];
     while (thread->depth > 0 && sp > context_limit) {
         const struct frame *top = &thread->frames[thread->depth - 1];
         if (top->kind == FRAME_LIBRARY)
-            end_library_frame(top, code, sp, rax, xmm0);
+            end_library_frame(top, code, state);
         else
             writer_event(INTERFACE_RESUME, current, 0);
         pop();
     }
     if (role == INTERFACE_ROLE_LIBRARY && !context_inside) {
-        Addr return_address = *(const Addr *)sp;
-        push(FRAME_LIBRARY, sp, return_address);
-        context_lib_code = code;
-        writer_event(INTERFACE_ENTER, current, 30);
-        writer_number(code);
-        writer_number(sp);
-        writer_number(return_address);
+        enter_library(code, state);
     } else if (role == INTERFACE_ROLE_PROGRAM && context_inside) {
         push(FRAME_CALLBACK, sp, 0);
         writer_event(INTERFACE_SUSPEND, current, 10);

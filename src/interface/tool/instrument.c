@@ -58,12 +58,18 @@ static void add_boundary(IRSB *block, Addr code, enum interface_role role)
             inside = operation(block, Iop_Xor64, inside, word(1));
         crossed = operation(block, Iop_Or64, crossed, inside);
     }
-    IRExpr **arguments =
-        mkIRExprVec_5(word(code), sp, guest(block, offsetof(VexGuestAMD64State, guest_RAX)),
-                      guest(block, offsetof(VexGuestAMD64State, guest_YMM0)), word(role));
-    IRDirty *call = unsafeIRDirty_0_N(0, "context_boundary",
-                                      VG_(fnptr_to_fnentry)(context_boundary), arguments);
+    IRDirty *call =
+        unsafeIRDirty_0_N(0, "context_boundary", VG_(fnptr_to_fnentry)(context_boundary),
+                          mkIRExprVec_3(IRExpr_GSPTR(), word(code), word(role)));
     call->guard = is_set(block, crossed);
+    call->nFxState = 2;
+    VG_(memset)(call->fxState, 0, sizeof call->fxState);
+    call->fxState[0].fx = call->fxState[1].fx = Ifx_Read;
+    call->fxState[0].offset = offsetof(VexGuestAMD64State, guest_RAX); // up to r9, with rsp
+    call->fxState[0].size =
+        offsetof(VexGuestAMD64State, guest_R10) - offsetof(VexGuestAMD64State, guest_RAX);
+    call->fxState[1].offset = offsetof(VexGuestAMD64State, guest_YMM0);
+    call->fxState[1].size = sizeof(ULong);
     addStmtToIRSB(block, IRStmt_Dirty(call));
 }
 

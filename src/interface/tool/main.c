@@ -82,6 +82,7 @@ static void describe(void)
     VG_(needs_command_line_options)(option, usage, no_debug_usage);
     modules_init();
     heap_init();
+    pointers_init();
     stores_init();
     VG_(track_start_client_code)(start_thread_code);
     VG_(track_pre_deliver_signal)(deliver_signal);

@@ -28,7 +28,8 @@ extern ULong context_entry;    // the stack pointer when the library was entered
 extern ULong context_lib_code; // the last instruction of the library before it left its code
 void context_init(void);
 void context_select(ThreadId thread);
-void context_boundary(HWord code, HWord sp, HWord rax, HWord xmm0, HWord role);
+// `state` is the guest's registers (VexGuestAMD64State), up to date as far as instrument.c says.
+void context_boundary(const void *state, HWord code, HWord role);
 void context_signal_begin(ThreadId thread);
 void context_signal_end(ThreadId thread);
 void context_thread_begin(ThreadId maker, ThreadId thread);
@@ -42,6 +43,11 @@ Bool modules_any_library(void);
 enum interface_role modules_role(Addr code);
 // The number of the call stack of a thread, which is in the trace from now on.
 UInt modules_stack(ThreadId thread);
+
+// pointers.c: what the program hands to the library in memory: an event for each pointer that lies
+// where an argument points to, and that was not there the last time.
+void pointers_init(void);
+void pointers_record(ThreadId thread, const ULong *arguments, UInt count);
 
 // heap.c: malloc() and its relatives.
 void heap_init(void);

@@ -32,6 +32,7 @@ struct binary_faults {
     ARRAY(struct binary_fault) items; // by function, then by type and place
     size_t functions;                 // that were looked at
     size_t understood;                // of them, those that were reconstructed
+    size_t optimised; // of them, those of which only calls and conditions were looked for
 };
 
 // Finds the faults of an image. Functions that are not understood have none.

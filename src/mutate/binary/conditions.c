@@ -3,7 +3,7 @@
 // missing (MLAC, MLOC).
 #include "mutate/binary/internal.h"
 
-#define LONGEST_CHAIN 64
+#define LONGEST_CHAIN 256
 
 // ---- if ----
 

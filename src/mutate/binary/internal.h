@@ -16,7 +16,11 @@
 
 #define CALLEE_SAVED  0xf008u // rbx, r12 to r15
 #define NOT_TEMPORARY (ISA_USE_GENERAL(ISA_STACK) | ISA_USE_GENERAL(ISA_FRAME))
-#define RESULT        (ISA_USE_GENERAL(ISA_RETURN) | ISA_USE_VECTOR(0))
+// By a call: its results, in rax, rdx, xmm0 and xmm1, and the flags.
+#define CHANGED_FOR_SURE                                                                           \
+    (ISA_USE_GENERAL(0) | ISA_USE_GENERAL(1) | ISA_USE_VECTOR(0) | ISA_USE_VECTOR(1) |             \
+     ISA_USE_FLAGS)
+#define RESULT (ISA_USE_GENERAL(ISA_RETURN) | ISA_USE_VECTOR(0))
 
 // ---- code.c: a module's instructions, with what they read and change ----
 
@@ -61,7 +65,7 @@ struct step {
     uint8_t kind;         // enum step_kind
     bool reached;         // something jumps here
     bool heading;         // part of a `for`: its first assignment, or its last
-    bool label;           // a case of a switch begins here
+    bool label;           // a case of a switch begins here, or a `goto` leads here
     uint32_t block, node; // in the tree; UINT32_MAX if in none
 };
 
@@ -95,6 +99,8 @@ struct block {
     bool in_loop;
 };
 
+enum label { LABEL_FORWARD = 1, LABEL_BACK = 2 }; // from before it, from behind it
+
 struct body {
     const struct code *code;
     uint32_t function;
@@ -106,7 +112,7 @@ struct body {
     ARRAY(uint64_t) live;    // by instruction from `start`: what is needed after it
     ARRAY(uint64_t) live_in; // by block of the function
     ARRAY(bool) tail;        // by instruction from `start`
-    ARRAY(bool) labelled;    // by instruction from `start`: something jumps there
+    ARRAY(uint8_t) labelled; // by instruction from `start`: something jumps there (enum label)
     ARRAY(bool) apart;       // by instruction from `start`: the stack is not as between statements
     ARRAY(uint32_t) step_of; // by instruction from `start`
     ARRAY(uint32_t) back;    // by step: the last step that jumps back to it, or NO_STEP
@@ -115,8 +121,9 @@ struct body {
     ARRAY(struct local) locals;
     ARRAY(struct node) nodes;
     ARRAY(struct block) blocks;
-    bool failed; // memory was short
-    bool odd;    // it is not understood
+    bool failed;    // memory was short
+    bool odd;       // it is not understood
+    bool optimised; // its variables are not in memory
 };
 void body_deinit(struct body *body);
 
@@ -125,8 +132,18 @@ void body_deinit(struct body *body);
 uint32_t frame_begin(struct body *body, uint32_t at, uint32_t end);
 void frame_find_tails(struct body *body);
 void frame_find_result(struct body *body);
-// steps.c: reads a function; false if its variables are not in memory.
+// body.c: reads a function; false if its variables are not in memory.
 bool body_read(struct body *body, const struct code *code, uint32_t function);
+// What an instruction changes.
+uint64_t body_writes(const struct body *body, uint32_t insn);
+// Reads only what is needed where, of a function of any kind.
+bool body_read_optimised(struct body *body, const struct code *code, uint32_t function);
+// The instruction of the function that a jump leads to; UINT32_MAX if there is none.
+uint32_t body_target(const struct body *body, const struct isa_insn *insn);
+// Whether a jump leads to the end of the function.
+bool body_leads_to_tail(const struct body *body, const struct isa_insn *insn);
+// steps.c: divides it into steps.
+void steps_find(struct body *body);
 // locals.c: its variables.
 void locals_find(struct body *body);
 // Notes that two variables have the same type.
@@ -135,8 +152,18 @@ void locals_unite(struct body *body, const struct local *a, const struct local *
 struct local *local_of(const struct body *body, const struct isa_insn *insn);
 // The variable at an offset; NULL if there is none.
 struct local *local_at(const struct body *body, int64_t offset);
+// Whether an instruction and the next one give constants to parts of one variable.
+bool locals_fill_on(const struct body *body, uint32_t insn);
 // tree.c: its constructs.
 void tree_build(struct body *body);
+// cases.c: cases that are told apart by comparisons. Returns the step behind them, or `from`.
+uint32_t tree_find_cases(const struct body *body, uint32_t from, uint32_t end);
+// Marks the steps that a switch leads to. Returns the last one.
+uint32_t tree_mark_cases(struct body *body, uint32_t from, uint32_t end);
+// Marks the steps that a `goto` leads to.
+void tree_mark_labels(struct body *body);
+// Whether two steps do the same: between them are only jumps and nops.
+bool tree_is_same_place(const struct body *body, uint32_t a, uint32_t b);
 
 // ---- faults ----
 
@@ -154,6 +181,8 @@ void find_conditions(struct finding *finding);
 void find_statements(struct finding *finding);
 // arguments.c: WPFV, WAEP
 void find_arguments(struct finding *finding);
+// optimised.c: MFC, MIA, MIFS, MLAC, MLOC of an optimised function; false if it is not understood
+bool find_optimised(struct finding *finding);
 // patch.c: makes the fault jump from one instruction to another, or change bytes of an instruction.
 // Or replaces whole instructions from one on. If there is no room, the fault has no patch.
 void patch_jump(struct finding *finding, struct binary_fault *fault, uint32_t from, uint32_t to);
@@ -171,6 +200,10 @@ static inline const struct isa_insn *insn_at(const struct body *body, uint32_t i
 static inline const struct isa_use *use_at(const struct body *body, uint32_t insn)
 {
     return &body->code->uses[insn];
+}
+static inline struct step *step_at(const struct body *body, uint32_t step)
+{
+    return &body->steps.items[step];
 }
 // Whether a step tells cases of a switch apart by a value that is kept for all of them.
 bool step_tells_cases(const struct body *body, const struct step *step);

@@ -71,6 +71,10 @@ static struct error *add_fault(struct mutate_set *set, size_t f, size_t number)
     source = arena_copy(&set->arena, source, strlen(source));
     if (source == NULL)
         return error_no_memory();
+    const char *inlined = dwarf_symbolizer_inlined(own->symbolizer, file->path, fault->address);
+    inlined = inlined != NULL ? arena_copy(&set->arena, inlined, strlen(inlined)) : "";
+    if (inlined == NULL)
+        return error_no_memory();
     *place = (struct place){f, number};
     *candidate = (struct mutate_candidate){
         .kind = fault->kind,
@@ -82,8 +86,21 @@ static struct error *add_fault(struct mutate_set *set, size_t f, size_t number)
         .detail = fault->detail,
         .parameter = fault->parameter,
         .replacement = fault->replacement,
+        .inlined = inlined,
+        .inline_asked = dwarf_symbolizer_inline_asked(own->symbolizer, file->path, fault->address),
         .state = fault->patch.size != 0 ? MUTATE_APPLICABLE : MUTATE_NO_ROOM,
     };
+    return NULL;
+}
+
+static struct error *add_inlined_call(void *context, const char *file, unsigned line, bool asked)
+{
+    struct mutate_set *set = context;
+    struct construct_line *construct = ARRAY_ADD(&set->constructs);
+    const char *copy = arena_copy(&set->arena, file, strlen(file));
+    if (construct == NULL || copy == NULL)
+        return error_no_memory();
+    *construct = (struct construct_line){asked ? CONSTRUCT_INLINED : CONSTRUCT_CHOSEN, copy, line};
     return NULL;
 }
 
@@ -103,6 +120,7 @@ static struct error *add_file(struct mutate_set *set, const char *path)
     TRY(elf_object_check(file->object));
     set->functions += file->faults.functions;
     set->understood += file->faults.understood;
+    set->optimised += file->faults.optimised;
     for (size_t i = 0; i < file->faults.items.count; i++)
         TRY(add_fault(set, own->files.count - 1, i));
     return NULL;
@@ -120,6 +138,8 @@ static struct error *find(const struct mutate_request *request, struct mutate_se
                          "can have");
     for (char *const *path = request->operands; *path != NULL; path++)
         TRY(add_file(set, *path));
+    for (char *const *path = request->operands; request->constructs && *path != NULL; path++)
+        TRY(dwarf_symbolizer_inlined_calls(own->symbolizer, *path, add_inlined_call, set));
     return NULL;
 }
 

@@ -99,6 +99,44 @@ static void collect(struct body *body)
     settle(body);
 }
 
+// ---- parts ----
+
+static bool is_side_by_side(const struct body *body, uint32_t insn)
+{
+    if (insn + 1 >= body->end || body->labelled.items[insn + 1 - body->start])
+        return false;
+    const struct isa_insn *first = insn_at(body, insn), *second = &first[1];
+    return first->kind == ISA_STORE_CONSTANT && second->kind == ISA_STORE_CONSTANT &&
+           is_in_frame(first) && is_in_frame(second) && first->index == ISA_NONE &&
+           second->index == ISA_NONE && first->width == second->width &&
+           second->displacement == first->displacement + first->width;
+}
+
+bool locals_fill_on(const struct body *body, uint32_t insn)
+{
+    const struct local *local =
+        is_side_by_side(body, insn) ? local_of(body, insn_at(body, insn)) : NULL;
+    return local != NULL && local->aggregate;
+}
+
+// Constants for several places, one behind the other, are the parts of one variable: variables that
+// are declared one after the other lie in the other order. Two are enough if they are of 8 bytes.
+static void find_parts(struct body *body)
+{
+    for (uint32_t i = body->first; i < body->end; i++) {
+        uint32_t last = i;
+        while (is_side_by_side(body, last))
+            last++;
+        uint32_t least = insn_at(body, i)->width == 8 ? 1 : 2;
+        for (uint32_t at = i; at <= last && last >= i + least; at++) {
+            struct local *local = local_of(body, insn_at(body, at));
+            if (local != NULL)
+                local->aggregate = true;
+        }
+        i = last;
+    }
+}
+
 // ---- temporaries ----
 
 static bool is_done(const struct body *body, const struct step *step, const struct local *local)
@@ -135,6 +173,15 @@ static bool is_interrupted(const struct body *body, uint32_t from, uint32_t to)
     return false;
 }
 
+// Whether a loop begins between two instructions: no statement goes on there.
+static bool begins_loop(const struct body *body, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from + 1; i <= to; i++)
+        if ((body->labelled.items[i - body->start] & LABEL_BACK) != 0)
+            return true;
+    return false;
+}
+
 static void note_load(const struct body *body, struct access *access, const struct local *local,
                       uint32_t insn)
 {
@@ -143,6 +190,7 @@ static void note_load(const struct body *body, struct access *access, const stru
     access->loads += !cases || access->loads == 0;
     access->far |= access->stores == 0 || insn - access->last_store > NEAR ||
                    !is_interrupted(body, access->last_store, insn) ||
+                   begins_loop(body, access->last_store, insn) ||
                    lies_between(body, access->last_store, insn, local);
 }
 
@@ -269,6 +317,7 @@ void locals_find(struct body *body)
     collect(body);
     if (body->failed)
         return;
+    find_parts(body);
     find_temporaries(body);
     find_pointers(body);
     find_types(body);

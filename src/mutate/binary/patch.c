@@ -133,8 +133,12 @@ static void find_in(struct finding *finding, const struct code *code, uint32_t n
     const struct flow_function *function = &code->image->functions.items[number];
     finding->bytes = elf_object_code(code->image->object, function->start,
                                      function->end - function->start, &finding->size);
-    if (!body_read(&finding->body, code, number))
+    if (!body_read(&finding->body, code, number)) {
+        finding->out->optimised += finding->body.optimised && !finding->body.failed &&
+                                   body_read_optimised(&finding->body, code, number) &&
+                                   find_optimised(finding);
         return;
+    }
     tree_build(&finding->body);
     if (finding->body.failed || finding->body.odd)
         return;

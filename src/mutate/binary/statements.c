@@ -76,11 +76,25 @@ static void change_value(struct finding *finding, const struct step *step,
         patch_bytes(finding, fault, step->effect, use->immediate, &value, use->immediate_size);
 }
 
+// Whether a step stores to two places side by side: it copies a structure.
+static bool copies_structure(const struct body *body, const struct step *step)
+{
+    const struct isa_insn *last = insn_at(body, step->effect);
+    for (uint32_t i = step->first; i < step->effect; i++) {
+        const struct isa_insn *insn = insn_at(body, i);
+        if (insn->kind == ISA_STORE && last->kind == ISA_STORE && insn->base == last->base &&
+            insn->displacement + insn->width == last->displacement && insn->width == 8)
+            return true;
+    }
+    return false;
+}
+
 static void look_at_assignment(struct finding *finding, const struct step *step)
 {
     const struct body *body = &finding->body;
     const struct local *local = local_of(body, insn_at(body, step->effect));
-    if (local == NULL || local->temporary || local->aggregate || local->width > 8 || step->heading)
+    if (local == NULL || local->temporary || local->aggregate || local->width > 8 ||
+        step->heading || copies_structure(body, step))
         return; // C03, C06
     const struct block *block = &body->blocks.items[step->block];
     bool first = !local->parameter && local->first_store == step->effect;

@@ -1,137 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Divides a function into steps: which values are needed where, where the prologue ends, what the
-// function's end looks like.
+// Divides a function into steps.
 #include "mutate/binary/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-void body_deinit(struct body *body)
-{
-    ARRAY_DEINIT(&body->live);
-    ARRAY_DEINIT(&body->live_in);
-    ARRAY_DEINIT(&body->tail);
-    ARRAY_DEINIT(&body->labelled);
-    ARRAY_DEINIT(&body->apart);
-    ARRAY_DEINIT(&body->step_of);
-    ARRAY_DEINIT(&body->back);
-    ARRAY_DEINIT(&body->entry);
-    ARRAY_DEINIT(&body->steps);
-    ARRAY_DEINIT(&body->locals);
-    ARRAY_DEINIT(&body->nodes);
-    ARRAY_DEINIT(&body->blocks);
-}
-
-static uint32_t local_target(const struct body *body, const struct isa_insn *insn)
-{
-    if (insn->kind != ISA_JUMP && insn->kind != ISA_BRANCH)
-        return UINT32_MAX;
-    uint32_t target = flow_insn_at(body->code->image, (uint64_t)insn->value);
-    return target >= body->first && target < body->end ? target : UINT32_MAX;
-}
-
-static bool leads_to_tail(const struct body *body, const struct isa_insn *insn)
-{
-    uint32_t target = insn->kind == ISA_JUMP ? local_target(body, insn) : UINT32_MAX;
-    return target != UINT32_MAX && body->tail.items[target - body->start];
-}
-
-// ---- what is needed where ----
-
-// Whether the call before the function's end makes what the function returns.
-static uint64_t result_of_call(const struct body *body, uint32_t call, uint64_t place)
-{
-    const struct isa_insn *insn = insn_at(body, call);
-    if (body->code->marks_jumps)
-        return insn[1].kind != ISA_NOTHING && insn[1].kind != ISA_JUMP &&
-                       place == ISA_USE_GENERAL(ISA_RETURN)
-                   ? place
-                   : 0;
-    uint32_t callee = insn->kind == ISA_CALL
-                          ? flow_callee_at(body->code->image, (uint64_t)insn->value)
-                          : FLOW_NONE;
-    return callee != FLOW_NONE && !flow_callee_is_import(callee) &&
-                   !body->code->called[body->function]
-               ? body->code->results_read[callee] & place
-               : 0;
-}
-
-// The register, of two, that holds what the function returns. Callers show it; else it is what an
-// instruction right before the end writes.
-static uint64_t decide_result(const struct body *body)
-{
-    uint64_t result = body->code->results_read[body->function], called = 0;
-    for (uint32_t i = body->first; i + 1 < body->end && result == 0; i++) {
-        if (body->tail.items[i - body->start] ||
-            (!body->tail.items[i + 1 - body->start] && !leads_to_tail(body, insn_at(body, i + 1))))
-            continue;
-        uint64_t written = use_at(body, i)->writes & RESULT;
-        if (!insn_is_call(insn_at(body, i)))
-            result = written;
-        else
-            called |= result_of_call(body, i, ISA_USE_GENERAL(ISA_RETURN));
-    }
-    return result != 0 ? result : called;
-}
-
-static uint64_t before(const struct body *body, uint32_t insn, uint64_t needed)
-{
-    const struct isa_use *use = use_at(body, insn);
-    if (insn_at(body, insn)->kind == ISA_RET)
-        return body->returned;
-    return (needed & ~use->writes) | use->reads;
-}
-
-static uint64_t needed_after_block(const struct body *body, const struct flow_block *block,
-                                   uint32_t first_block)
-{
-    const struct flow_image *image = body->code->image;
-    uint64_t needed = 0;
-    for (uint32_t i = 0; i < block->out_count; i++) {
-        uint32_t to = image->edges.items[block->edges_out + i].block;
-        if (to >= first_block && to - first_block < body->live_in.count)
-            needed |= body->live_in.items[to - first_block];
-    }
-    return needed;
-}
-
-static void find_live(struct body *body)
-{
-    const struct flow_image *image = body->code->image;
-    const struct flow_function *function = &image->functions.items[body->function];
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t b = function->block_count; b-- > 0;) {
-            const struct flow_block *block = &image->blocks.items[function->first_block + b];
-            uint64_t needed = needed_after_block(body, block, function->first_block);
-            for (uint32_t i = block->first + block->count; i-- > block->first;) {
-                body->live.items[i - body->start] = needed;
-                needed = before(body, i, needed);
-            }
-            changed |= body->live_in.items[b] != needed;
-            body->live_in.items[b] = needed;
-        }
-    }
-}
-
-// Where arguments are on the stack: no statement begins there.
-static void find_pushed(struct body *body)
-{
-    const struct flow_image *image = body->code->image;
-    const struct flow_function *function = &image->functions.items[body->function];
-    int32_t usual = FLOW_LOST;
-    for (uint32_t b = 0; b < function->block_count; b++) {
-        const struct flow_block *block = &image->blocks.items[function->first_block + b];
-        int32_t stack = block->stack, frame = block->frame;
-        for (uint32_t i = block->first; i < block->first + block->count; i++) {
-            flow_move_stack(&image->insns.items[i], &stack, &frame);
-            if (i + 1 == body->first)
-                usual = stack;
-            body->apart.items[i - body->start] =
-                i >= body->first && usual != FLOW_LOST && stack != FLOW_LOST && stack < usual;
-        }
-    }
-}
 
 // ---- steps ----
 
@@ -205,7 +77,7 @@ static void cut(struct body *body)
         bool next_tail = i + 1 < body->end && body->tail.items[i + 1 - body->start];
         bool nop = insn->kind == ISA_NOTHING && i == first;
         if (!tail && !next_tail && !nop && i + 1 < body->end && !(acts && is_between(body, i)) &&
-            !leads_to_tail(body, insn))
+            !body_leads_to_tail(body, insn))
             continue;
         if (tail && next_tail)
             continue;
@@ -222,7 +94,7 @@ static void cut(struct body *body)
 // The step that a jump leads into the middle of; NO_STEP if it does not.
 static uint32_t middle_of(const struct body *body, uint32_t insn)
 {
-    uint32_t target = local_target(body, insn_at(body, insn));
+    uint32_t target = body_target(body, insn_at(body, insn));
     uint32_t to =
         target != UINT32_MAX && target > insn ? body->step_of.items[target - body->start] : NO_STEP;
     bool middle = to != NO_STEP && body->steps.items[to].first != target &&
@@ -317,6 +189,17 @@ static bool is_chained(const struct body *body, size_t s, bool constant)
            is_same_operand(body, a, a->effect, b, at);
 }
 
+// The last step of those from this one on that fill parts of one variable.
+static size_t find_filled(const struct body *body, size_t s)
+{
+    while (s + 1 < body->steps.count && body->steps.items[s].kind == STEP_ASSIGN &&
+           body->steps.items[s + 1].kind == STEP_ASSIGN &&
+           locals_fill_on(body, body->steps.items[s].end - 1) &&
+           body->steps.items[s + 1].end == body->steps.items[s].end + 1)
+        s++;
+    return s;
+}
+
 // The pointer that a step decrements, if it does nothing else; or NULL.
 static const struct local *decremented(const struct body *body, const struct step *step)
 {
@@ -352,6 +235,41 @@ static size_t find_operand_of(const struct body *body, size_t s)
     return s;
 }
 
+// Whether a step does nothing but decrement what it stores to, a variable or a member.
+static bool decrements(const struct body *body, const struct step *step)
+{
+    unsigned loads = 0, others = 0;
+    if (step->kind != STEP_ASSIGN || step->effect + 1 != step->end ||
+        insn_at(body, step->effect)->kind != ISA_STORE)
+        return false;
+    for (uint32_t i = step->first; i < step->effect; i++) {
+        const struct isa_insn *insn = insn_at(body, i);
+        bool less = (insn->kind == ISA_ADDRESS && insn->index == ISA_NONE &&
+                     insn->base != ISA_FRAME && insn->displacement < 0) ||
+                    use_at(body, i)->computes == ISA_MINUS;
+        loads += insn->kind == ISA_LOAD && is_same_operand(body, step, step->effect, step, i);
+        others += insn->kind != ISA_LOAD && !less;
+    }
+    return loads == 1 && others == 0;
+}
+
+// Whether a step decrements a pointer and the next one reads what that points to then: *--pointer.
+static bool is_read_before(const struct body *body, size_t s)
+{
+    if (s + 1 >= body->steps.count)
+        return false;
+    const struct step *a = &body->steps.items[s], *b = &a[1];
+    if (body->labelled.items[b->first - body->start] || b->kind == STEP_TAIL ||
+        !decrements(body, a))
+        return false;
+    for (uint32_t i = b->first; i + 1 < b->end && i < b->first + 3; i++) {
+        const struct isa_insn *load = insn_at(body, i), *next = &load[1];
+        if (load->kind == ISA_LOAD && is_same_operand(body, a, a->effect, b, i))
+            return next->kind == ISA_LOAD && next->base == load->dst;
+    }
+    return false;
+}
+
 // A jump into the middle of a step makes one of what lies between: an operand of ?:, or the value
 // of && and ||. So does a temporary.
 static void join(struct body *body)
@@ -369,8 +287,10 @@ static void join(struct body *body)
             }
             uint32_t reader = reader_of(body, (uint32_t)s);
             last = reader != NO_STEP && reader > last ? reader : last;
-            size_t operand_of = find_operand_of(body, s);
+            size_t operand_of = find_operand_of(body, s), filled = find_filled(body, s);
             last = operand_of > last ? operand_of : last;
+            last = is_read_before(body, s) && s + 1 > last ? s + 1 : last;
+            last = filled > last ? filled : last;
             chained = is_chained(body, s, chained);
             if (chained && s + 1 > last)
                 last = s + 1;
@@ -415,7 +335,7 @@ static void connect(struct body *body)
 {
     for (size_t s = 0; s < body->steps.count; s++) {
         struct step *step = &body->steps.items[s];
-        uint32_t target = local_target(body, insn_at(body, step->end - 1));
+        uint32_t target = body_target(body, insn_at(body, step->end - 1));
         if (target != UINT32_MAX && step->kind != STEP_TAIL) {
             step->target = body->step_of.items[target - body->start];
             struct step *to = &body->steps.items[step->target];
@@ -480,109 +400,26 @@ bool step_is_landing(const struct body *body, uint32_t step)
     uint64_t behind = flow_address(body->code->image, insn) + insn->length;
     if ((uint64_t)previous->value == behind)
         return true;
-    uint32_t over = local_target(body, previous);
+    uint32_t over = body_target(body, previous);
     return over != UINT32_MAX && at->kind == STEP_NOTHING &&
            step_final(body, body->step_of.items[over - body->start]) == step_final(body, step);
 }
 
-// ---- all ----
-
-static bool make_room(struct body *body, size_t insns, size_t blocks)
+void steps_find(struct body *body)
 {
-    body->live.count = body->live_in.count = body->tail.count = body->apart.count = 0;
-    body->step_of.count = body->back.count = body->entry.count = body->labelled.count = 0;
-    body->steps.count = body->locals.count = body->nodes.count = body->blocks.count = 0;
-    body->failed = body->odd = false;
-    uint64_t *live_in = ARRAY_ADD_MANY(&body->live_in, blocks + 1);
-    bool *tail = ARRAY_ADD_MANY(&body->tail, insns + 1);
-    bool *apart = ARRAY_ADD_MANY(&body->apart, insns + 1);
-    bool *labelled = ARRAY_ADD_MANY(&body->labelled, insns + 1);
-    body->failed = ARRAY_ADD_MANY(&body->live, insns + 1) == NULL || live_in == NULL ||
-                   tail == NULL || apart == NULL || labelled == NULL ||
-                   ARRAY_ADD_MANY(&body->step_of, insns + 1) == NULL;
-    if (body->failed)
-        return false;
-    memset(live_in, 0, (blocks + 1) * sizeof *live_in);
-    memset(tail, 0, (insns + 1) * sizeof *tail);
-    memset(apart, 0, (insns + 1) * sizeof *apart);
-    memset(labelled, 0, (insns + 1) * sizeof *labelled);
-    return true;
-}
-
-// Registers of the caller's that are needed across a jump back hold variables that the programmer
-// wants in registers.
-static void find_register_variables(struct body *body)
-{
-    for (uint32_t i = body->first; i < body->end; i++) {
-        const struct isa_insn *insn = insn_at(body, i);
-        if ((insn->kind == ISA_BRANCH || insn->kind == ISA_JUMP) &&
-            (uint64_t)insn->value <= flow_address(body->code->image, insn))
-            body->variables |= body->live.items[i - body->start] & CALLEE_SAVED;
-    }
-}
-
-// Values that are needed across a jump: a few in ?: and &&, nearly everywhere in optimised code.
-static bool is_optimised(const struct body *body)
-{
-    unsigned jumps = 0, carrying = 0;
-    for (uint32_t i = body->first; i < body->end; i++) {
-        const struct isa_insn *insn = insn_at(body, i);
-        if (insn->kind != ISA_BRANCH && insn->kind != ISA_JUMP)
-            continue;
-        jumps++;
-        carrying +=
-            (body->live.items[i - body->start] & ~NOT_TEMPORARY & ~RESULT & ~body->variables) != 0;
-    }
-    return carrying > 2 && carrying * 4 > jumps;
-}
-
-bool body_read(struct body *body, const struct code *code, uint32_t function)
-{
-    const struct flow_function *range = &code->image->functions.items[function];
-    body->code = code;
-    body->result = 0;
-    body->variables = 0;
-    body->function = function;
-    body->start = range->first_insn;
-    body->end = range->first_insn + range->insn_count;
-    if (range->insn_count < 4 || range->owner != function || range->next_part != FLOW_NONE ||
-        !make_room(body, range->insn_count, range->block_count))
-        return false;
-    body->first = frame_begin(body, body->start, body->end);
-    if (body->first == UINT32_MAX || body->first >= body->end)
-        return false;
-    while (body->end > body->first && (insn_at(body, body->end - 1)->kind == ISA_NOTHING ||
-                                       insn_at(body, body->end - 1)->kind == ISA_STOP))
-        body->end--; // padding
-    frame_find_tails(body);
-    for (uint32_t i = body->first; i < body->end; i++) {
-        uint32_t target = local_target(body, insn_at(body, i));
-        if (target != UINT32_MAX)
-            body->labelled.items[target - body->start] = true;
-    }
-    frame_find_result(body);
-    if (body->failed)
-        return false;
-    body->returned = decide_result(body);
-    find_live(body);
-    find_pushed(body);
-    find_register_variables(body);
-    if (is_optimised(body))
-        return false;
     cut(body);
     for (size_t s = 0; s < body->steps.count; s++)
         if (body->steps.items[s].kind != STEP_TAIL)
             classify(body, &body->steps.items[s]);
     if (body->failed)
-        return false;
+        return;
     locals_find(body);
     if (body->failed)
-        return false;
+        return;
     for (size_t before = 0; before != body->steps.count;) {
         before = body->steps.count;
         join(body);
     }
     connect(body);
     note_returns(body);
-    return !body->failed && !body->odd;
 }

@@ -5,7 +5,7 @@
 #include "mutate/binary/internal.h"
 
 #define DEEPEST         200 // nested constructs
-#define LONGEST_CHAIN   64
+#define LONGEST_CHAIN   256
 #define MOST_IN_HEADING 4 // assignments that commas join
 #define MANY_STEPS      8 // what follows a jump to the end of a block is no `else` if it is longer
 
@@ -18,11 +18,6 @@ struct range {
 };
 
 static void parse(struct body *body, struct range range);
-
-static struct step *step_at(const struct body *body, uint32_t step)
-{
-    return &body->steps.items[step];
-}
 
 static uint32_t new_block(struct body *body, uint32_t parent, bool in_loop)
 {
@@ -80,11 +75,6 @@ static uint32_t parse_inner(struct body *body, const struct range *outer, uint32
     return inner.block;
 }
 
-static bool is_same_place(const struct body *body, uint32_t a, uint32_t b)
-{
-    return a == b || step_final(body, a) == step_final(body, b);
-}
-
 // ---- conditions ----
 
 // The tests of one condition from a step on: each leads to the next one, to a later one, or to one
@@ -113,110 +103,10 @@ static uint32_t find_chain(const struct body *body, uint32_t from, uint32_t end)
 
 // ---- switch ----
 
-// The operand that a step compares with a constant, before it branches.
-static const struct isa_insn *compared(const struct body *body, const struct step *step)
-{
-    if (step->kind != STEP_BRANCH || step->end - step->first < 2)
-        return NULL;
-    const struct isa_insn *insn = insn_at(body, step->end - 2);
-    bool constant = (insn->kind == ISA_COMPARE && insn->dst == ISA_NONE) ||
-                    (insn->kind == ISA_ADD && insn->src == ISA_NONE); // clang: sub
-    return constant ? insn : NULL;
-}
-
-static bool is_same_operand(const struct isa_insn *a, const struct isa_insn *b)
-{
-    return a != NULL && b != NULL && a->kind == b->kind && a->src == b->src && a->base == b->base &&
-           a->displacement == b->displacement && a->width == b->width;
-}
-
-// Cases that are told apart by comparisons. Returns the step behind them, or `from`.
-static uint32_t find_cases(const struct body *body, uint32_t from, uint32_t end)
-{
-    const struct isa_insn *first = compared(body, step_at(body, from));
-    uint32_t at = from, cases = 0, targets = 0, last_target = NO_STEP;
-    if (first == NULL)
-        return from;
-    for (; at < end; at++) {
-        const struct step *step = step_at(body, at);
-        if (step->kind == STEP_JUMP && cases > 0)
-            continue;
-        if (!is_same_operand(first, compared(body, step)) || step->target == NO_STEP)
-            break;
-        cases++;
-        if (step->target != last_target)
-            targets++;
-        last_target = step->target;
-    }
-    while (at > from && step_at(body, at - 1)->kind == STEP_JUMP && at - 1 > from &&
-           step_at(body, at - 2)->kind == STEP_JUMP)
-        at--;
-    if (cases < 2 || targets < 2 || step_at(body, at - 1)->kind != STEP_JUMP)
-        return from;
-    for (uint32_t i = from; i < at; i++) {
-        uint32_t target = step_at(body, i)->target;
-        bool inside = target > i && target < at && step_at(body, target)->kind == STEP_BRANCH;
-        if (target == NO_STEP || (target < at && !inside))
-            return from;
-    }
-    return at;
-}
-
-// The step that an instruction jumps to, if it is behind `end`; or NO_STEP.
-static uint32_t case_of(const struct body *body, uint32_t insn, uint32_t end)
-{
-    const struct isa_insn *jump = insn_at(body, insn);
-    uint32_t to = jump->kind == ISA_BRANCH ? flow_insn_at(body->code->image, (uint64_t)jump->value)
-                                           : UINT32_MAX;
-    if (to == UINT32_MAX || to < body->first || to >= body->end)
-        return NO_STEP;
-    uint32_t step = body->step_of.items[to - body->start];
-    return step >= end ? step : NO_STEP;
-}
-
-// Marks the steps that a switch leads to. Returns the last one.
-static uint32_t mark_cases(struct body *body, uint32_t from, uint32_t end)
-{
-    const struct flow_image *image = body->code->image;
-    uint32_t last = from;
-    for (uint32_t i = from; i < end; i++) {
-        const struct step *step = step_at(body, i);
-        if (step->target != NO_STEP && step->target >= end)
-            step_at(body, step->target)->label = true;
-        if (step->target != NO_STEP && step->target > last)
-            last = step->target;
-        if (step->kind != STEP_SWITCH)
-            continue;
-        for (uint32_t j = step->first; j < step->end; j++) {
-            uint32_t target = case_of(body, j, end);
-            if (target == NO_STEP)
-                continue;
-            step_at(body, target)->label = true;
-            last = target > last ? target : last;
-        }
-        const struct flow_function *function = &image->functions.items[body->function];
-        for (uint32_t b = 0; b < function->block_count; b++) {
-            const struct flow_block *block = &image->blocks.items[function->first_block + b];
-            if (block->first + block->count != step->end)
-                continue;
-            for (uint32_t j = 0; j < block->out_count; j++) {
-                uint32_t to = image->edges.items[block->edges_out + j].block;
-                uint32_t insn = image->blocks.items[to].first;
-                if (insn < body->first || insn >= body->end)
-                    continue;
-                uint32_t target = body->step_of.items[insn - body->start];
-                step_at(body, target)->label = true;
-                last = target > last ? target : last;
-            }
-        }
-    }
-    return last;
-}
-
 static uint32_t parse_switch(struct body *body, const struct range *range, uint32_t from,
                              uint32_t behind)
 {
-    uint32_t last = mark_cases(body, from, behind), end = NO_STEP;
+    uint32_t last = tree_mark_cases(body, from, behind), end = NO_STEP;
     // `break` leads behind everything.
     for (uint32_t i = behind; i < range->end && (i < last || end == NO_STEP); i++) {
         const struct step *step = step_at(body, i);
@@ -315,7 +205,7 @@ static uint32_t find_else(const struct body *body, const struct range *range, ui
         step_is_landing(body, jump->target))
         return otherwise;
     uint32_t end = jump->target;
-    if (end > range->end && is_same_place(body, end, range->after))
+    if (end > range->end && tree_is_same_place(body, end, range->after))
         end = range->end;
     if (end > range->end ||
         (end == range->end && !is_like_else(body, otherwise, end, jump->target)))
@@ -337,7 +227,7 @@ static uint32_t parse_if(struct body *body, const struct range *range, uint32_t 
     if (otherwise == NO_STEP || otherwise < behind || step_is_landing(body, otherwise))
         return note_jump(body, range, from, behind, otherwise);
     if (otherwise > range->end) {
-        if (!is_same_place(body, otherwise, range->after))
+        if (!tree_is_same_place(body, otherwise, range->after))
             return note_jump(body, range, from, behind, otherwise);
         otherwise = range->end;
     }
@@ -526,11 +416,11 @@ static bool is_structural(const struct body *body, const struct range *range, ui
     if (jump->target == at + 1)
         return true;
     if (at + 1 == range->end && !step_is_landing(body, jump->target) &&
-        is_same_place(body, jump->target, range->after))
+        tree_is_same_place(body, jump->target, range->after))
         return true;
     // over a place that break and continue lead to
     return at + 1 < body->steps.count && step_is_landing(body, at + 1) &&
-           is_same_place(body, jump->target, at + 1);
+           tree_is_same_place(body, jump->target, at + 1);
 }
 
 static uint32_t parse_one(struct body *body, const struct range *range, uint32_t at,
@@ -549,7 +439,7 @@ static uint32_t parse_one(struct body *body, const struct range *range, uint32_t
     case STEP_BRANCH: {
         uint32_t behind = at + 1;
         if (at + 1 >= range->end || step_at(body, at + 1)->kind != STEP_SWITCH)
-            behind = find_cases(body, at, range->end);
+            behind = tree_find_cases(body, at, range->end);
         else
             behind++;
         return behind > at ? parse_switch(body, range, at, behind) : parse_if(body, range, at);
@@ -616,4 +506,6 @@ void tree_build(struct body *body)
         end--;
     if (!body->failed)
         parse(body, (struct range){.block = block, .end = end, .after = end, .header = NO_STEP});
+    if (!body->failed && !body->odd)
+        tree_mark_labels(body);
 }

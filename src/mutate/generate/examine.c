@@ -101,7 +101,7 @@ static struct error *try_level(const struct worker *worker, const struct mutate_
 {
     _cleanup_(mutate_set_deinit) struct mutate_set set = {0};
     char *const operands[] = {(char *)(level->compiled ? executable : source), NULL};
-    const struct mutate_request request = {operands, NULL};
+    const struct mutate_request request = {.operands = operands};
     TRY(mutate_find(level, &request, &set));
     for (size_t i = 0; i < set.items.count; i++) {
         const struct mutate_candidate *candidate = &set.items.items[i];

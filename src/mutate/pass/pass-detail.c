@@ -235,8 +235,10 @@ static void describe(struct description *out, LLVMValueRef value, unsigned depth
         describe(out, LLVMGetOperand(value, 0), depth);
     else if (comparison(value) != NULL)
         describe_pair(out, value, comparison(value), depth);
-    else if (LLVMIsABinaryOperator(value) != NULL)
-        describe_pair(out, value, sign_of(LLVMGetInstructionOpcode(value)), depth);
+    else if (LLVMIsAExtractValueInst(value) != NULL && fault_is_of_sanitizer(value))
+        describe(out, LLVMGetOperand(value, 0), depth - 1);
+    else if (LLVMIsAInstruction(value) != NULL && fault_operation(value) != 0)
+        describe_pair(out, value, sign_of(fault_operation(value)), depth);
     else if (LLVMIsACallInst(value) != NULL || LLVMIsAInvokeInst(value) != NULL)
         describe_call(out, value, depth);
     else if (LLVMIsAAllocaInst(value) != NULL || LLVMIsAArgument(value) != NULL)

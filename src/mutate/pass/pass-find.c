@@ -112,7 +112,7 @@ static void look_at(struct pass *pass, struct pass_function *subject, struct shi
     if (pass_is_fixed(pass, instruction))
         return;
     // Checks that a sanitizer adds have the line of what they check.
-    if (LLVMGetMetadata(instruction, pass->no_sanitize) != NULL)
+    if (fault_is_of_sanitizer(instruction) && fault_operation(instruction) == 0)
         return;
     // Code that the compiler made up has no line, and no programmer can have made a mistake in it.
     if (LLVMGetDebugLocLine(instruction) == 0 && LLVMGetSubprogram(subject->function) != NULL)
@@ -366,7 +366,6 @@ static void drop_unneeded(struct pass *pass)
 
 void pass_find(struct pass *pass)
 {
-    pass->no_sanitize = LLVMGetMDKindIDInContext(pass->context, "nosanitize", 10);
     for (LLVMValueRef function = LLVMGetFirstFunction(pass->module); function != NULL;
          function = LLVMGetNextFunction(function))
         if (LLVMGetLinkage(function) == LLVMAvailableExternallyLinkage)

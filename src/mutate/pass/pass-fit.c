@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Bounds the object file. How large the program's own code is, in comparison with its twins, is
-// known only after the optimiser, which drops or multiplies what is small. Then the sizes of both
-// are estimated, and faulty copies are dropped until the file is no more than some times as large
-// as it would be without faults: those that came last in their functions.
+// Bounds the object file and the time to compile it. How large the program's own code is, in
+// comparison with its twins, is known only after the optimiser, which drops or multiplies what is
+// small. Then the sizes of both are estimated, and what their code costs, and faulty copies are
+// dropped until the file is no more than some times as large as it would be without faults, and
+// takes no more than some times as long: those that came last in their functions.
 #include "mutate/pass/pass.h"
 
 #include "mutate/pass/shim.h"
@@ -13,32 +14,62 @@
 #include <string.h>
 
 // The file is estimated. It may be some tenths larger or smaller than that.
-#define MOST_TIMES 4.5
-// One of so many copies is kept in any case: a module without faults is of no use.
-#define ALWAYS_KEPT 10
-// What fits best the bytes of 65 object files of busybox, Tcl and Linux at -O2 and -Os: without
-// faults (the residual's standard deviation is 13 %), and what faults add (4 %).
-#define FILE_BYTES             810.0
-#define FUNCTION_BYTES         30.0
-#define INSTRUCTION_BYTES      6.2
-#define REFERENCE_BYTES        46.6 // with its relocation
-#define SYMBOL_BYTES           17.6 // of what is declared only
-#define DATA_BYTES             1.7
-#define SECTION_BYTES          31.0
-#define OWN_SECTION_BYTES      121.0 // of a function
-#define TWINS_BYTES            1030.0
-#define TWIN_BYTES             57.7
-#define TWIN_INSTRUCTION_BYTES 0.9 // the copies' are counted below
-#define TWIN_REFERENCE_BYTES   42.7
-#define TWIN_NAME_BYTES        1.6
-#define TWIN_SECTION_BYTES     366.0
-#define ENTRY_BYTES            94.6
-#define CANDIDATE_BYTES        2.04
-#define CHOSEN_BYTES           9.6
-#define MARKER_BYTES           20.8
+#define MOST_TIMES     4.1
+#define CXX_MOST_TIMES 4.6
+// One of so many copies is kept in any case: a module without faults is of no use. In C++, the
+// sections of twins take most of the room, and copies little.
+#define ALWAYS_KEPT     30
+#define CXX_ALWAYS_KEPT 4
+
+// Bytes of the file for each of what is counted; of the map they are known. What fits best, in C,
+// 134 object files of busybox and Linux at -Os and -O2: without faults (the residual's standard
+// deviation is 13 %), and what faults add (9 %); in C++, whose functions have sections and groups,
+// 71 of ninja and leveldb at -O2 (10 and 5 %).
+struct prices {
+    double file, function, instruction, reference; // a reference with its relocation
+    double symbol;                                 // of what is declared only
+    double name;                                   // each byte
+    double shared;                                 // a function with a group
+    double landing;                                // a call with a landing pad
+    double data;                                   // each byte
+    double section, own_section;                   // a variable's; a function's
+};
+static const struct prices own_prices[] = {
+    {380, 53.6, 5.07, 38.6, 38.1, 0, 0, 0, 1.78, 328, 121},
+    {958, 165, 4.48, 43.1, 28.1, 0.667, 323, 28.1, 0.855, 0, 0},
+};
+struct twin_prices {
+    double file, function, instruction, reference, name, shared, landing;
+    double own_section, entry, chosen, marker;
+};
+static const struct twin_prices twin_prices[] = {
+    {260, 19.8, 4.78, 26.8, 1.08, 0, 0, 374, 107, 12.7, 0},
+    {1390, 10.5, 3.53, 51.2, 1.4, 322, 69.4, 197, 243, 16, 0},
+};
+
+// The time is estimated, too; it may be some tenths longer or shorter.
+#define MOST_TIMES_LONGER 2.65
+// Microseconds of one processor; only how they compare makes a difference. What fits best the time
+// to compile 92 C files of Tcl, zstd, jq, expat, zlib and libpng at -O2: without faults (the
+// residual's standard deviation is 18 %), and what faults add (16 % of that).
+#define FILE_TIME             42500.0
+#define CXX_FILE_TIME         250000.0 // its headers
+#define INSTRUCTION_TIME      46.3
+#define TWINS_TIME            41600.0
+#define TWIN_INSTRUCTION_TIME 18.3
+#define TWIN_BLOCK_TIME       26.7
+// With so many blocks the processor's caches hold fewer of them, and each takes a quarter longer.
+#define MANY_BLOCKS 20000.0
+#define MANY_SLOWER 0.25
+#define MARKER_CUTS 2.0 // blocks that a marker makes besides its copies
 
 struct weight {
-    size_t functions, instructions, addresses, references, declared, data, sections;
+    size_t functions, blocks, instructions, addresses, references, declared, data, sections;
+    size_t names, shared, landings;
+};
+// What faults add to a file, or what of it is too much.
+struct expense {
+    double bytes, time;
 };
 
 static bool is_variable(LLVMValueRef pointer)
@@ -102,6 +133,7 @@ static void weigh_block(LLVMBasicBlockRef block, struct weight *weight)
             weight->addresses++;
         else
             weight->instructions++;
+        weight->landings += LLVMGetInstructionOpcode(at) == LLVMInvoke;
         for (int i = 0; i < LLVMGetNumOperands(at); i++)
             weight->references += is_reference(LLVMGetOperand(at, (unsigned)i));
     }
@@ -110,6 +142,8 @@ static void weigh_block(LLVMBasicBlockRef block, struct weight *weight)
 static void weigh_function(LLVMValueRef function, struct weight *weight)
 {
     weight->functions++;
+    weight->shared += LLVMGetComdat(function) != NULL;
+    weight->blocks += LLVMCountBasicBlocks(function);
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block != NULL;
          block = LLVMGetNextBasicBlock(block))
         weigh_block(block, weight);
@@ -121,23 +155,17 @@ static bool is_twin(LLVMValueRef function)
                                          sizeof TWIN_ATTRIBUTE - 1) != NULL;
 }
 
-// Whether a function is left only because twins call it: without them, the optimiser would have
-// inlined it everywhere.
+// Whether a function is left only for twins and rows: without them, the optimiser would have
+// inlined it everywhere, and dropped it.
 static bool is_left_for_twins(LLVMValueRef function)
 {
     LLVMLinkage linkage = LLVMGetLinkage(function);
-    if (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage &&
-        linkage != LLVMLinkOnceODRLinkage)
-        return false;
-    for (LLVMUseRef use = LLVMGetFirstUse(function); use != NULL; use = LLVMGetNextUse(use)) {
-        LLVMValueRef user = LLVMIsAInstruction(LLVMGetUser(use));
-        if (user == NULL || !is_twin(LLVMGetBasicBlockParent(LLVMGetInstructionParent(user))))
-            return false;
-    }
-    return LLVMGetFirstUse(function) != NULL;
+    return (linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage ||
+            linkage == LLVMLinkOnceODRLinkage) &&
+           LLVMGetFirstUse(function) != NULL && !pass_is_needed(function);
 }
 
-static void weigh_data(LLVMModuleRef module, struct weight *weight)
+static void weigh_data(LLVMModuleRef module, struct weight *own, struct weight *twins)
 {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(module);
     for (LLVMValueRef variable = LLVMGetFirstGlobal(module); variable != NULL;
@@ -146,42 +174,64 @@ static void weigh_data(LLVMModuleRef module, struct weight *weight)
         LLVMValueRef content = LLVMGetInitializer(variable);
         if (section != NULL && strcmp(section, TWIN_SECTION) == 0)
             continue;
+        LLVMLinkage linkage = LLVMGetLinkage(variable);
+        bool local = linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
+        struct weight *weight = local && !pass_is_needed(variable) ? twins : own;
         weight->sections += section != NULL;
         if (content != NULL && !LLVMIsNull(content))
             weight->data += LLVMABISizeOfType(layout, LLVMGlobalGetValueType(variable));
     }
 }
 
-static double guess_plain(const struct weight *own, bool sections)
+static double guess_plain(const struct weight *own, bool cxx, bool sections)
 {
-    return FILE_BYTES + FUNCTION_BYTES * (double)own->functions +
-           INSTRUCTION_BYTES * (double)own->instructions +
-           REFERENCE_BYTES * (double)own->references + SYMBOL_BYTES * (double)own->declared +
-           DATA_BYTES * (double)own->data + SECTION_BYTES * (double)own->sections +
-           (sections ? OWN_SECTION_BYTES * (double)own->functions : 0);
+    const struct prices *price = &own_prices[cxx];
+    return price->file + price->function * (double)own->functions +
+           price->instruction * (double)own->instructions +
+           price->reference * (double)own->references + price->symbol * (double)own->declared +
+           price->name * (double)own->names + price->shared * (double)own->shared +
+           price->landing * (double)own->landings + price->data * (double)own->data +
+           price->section * (double)own->sections +
+           (sections ? price->own_section * (double)own->functions : 0);
 }
 
-static double guess_twins(const struct pass *pass, const struct weight *twins)
+static double guess_twins(struct pass *pass, const struct weight *twins, bool cxx)
 {
-    size_t candidates = 0, chosen = 0, names = 0, apart = 0, entries = 0;
+    const struct twin_prices *price = &twin_prices[cxx];
+    size_t chosen = 0, apart = 0, entries = 0;
     for (size_t i = 0; i < pass->functions.count; i++) {
         const struct pass_function *subject = &pass->functions.items[i];
-        const char *name = pass->strings.data + subject->name;
-        candidates += subject->listed.count;
         for (size_t j = 0; j < subject->listed.count; j++)
             chosen += subject->listed.items[j].chosen;
-        if (subject->twin == NULL)
-            continue;
-        names += strlen(name);
-        apart += !subject->together;
-        entries += subject->entry;
+        apart += subject->twin != NULL && !subject->together;
+        entries += subject->twin != NULL && subject->entry;
     }
-    return TWINS_BYTES + TWIN_BYTES * (double)twins->functions +
-           TWIN_INSTRUCTION_BYTES * (double)(twins->instructions + twins->addresses) +
-           TWIN_REFERENCE_BYTES * (double)twins->references + CANDIDATE_BYTES * (double)candidates +
-           CHOSEN_BYTES * (double)chosen + MARKER_BYTES * (double)pass->markers.count +
-           TWIN_NAME_BYTES * (double)names + TWIN_SECTION_BYTES * (double)apart +
-           ENTRY_BYTES * (double)entries;
+    return price->file + price->function * (double)twins->functions +
+           price->instruction * (double)(twins->instructions + twins->addresses) +
+           price->reference * (double)twins->references + price->name * (double)twins->names +
+           price->shared * (double)twins->shared + price->landing * (double)twins->landings +
+           price->own_section * (double)apart + price->entry * (double)entries +
+           (double)pass_map_size(pass) + price->chosen * (double)chosen +
+           price->marker * (double)pass->markers.count + own_prices[cxx].data * (double)twins->data;
+}
+
+static double guess_plain_time(const struct weight *own, bool cxx)
+{
+    return (cxx ? CXX_FILE_TIME : FILE_TIME) +
+           INSTRUCTION_TIME * (double)(own->instructions + own->addresses);
+}
+
+static double slower(const struct weight *twins)
+{
+    double share = (double)twins->blocks / MANY_BLOCKS;
+    return 1 + MANY_SLOWER * (share < 1 ? share : 1);
+}
+
+static double guess_twins_time(const struct weight *twins)
+{
+    return TWINS_TIME + slower(twins) * (TWIN_INSTRUCTION_TIME *
+                                             (double)(twins->instructions + twins->addresses) +
+                                         TWIN_BLOCK_TIME * (double)twins->blocks);
 }
 
 // ---- what there is to drop ----
@@ -218,7 +268,7 @@ void pass_note_marker(struct pass *pass, const struct pass_function *subject,
 struct spare {
     uint32_t rank;
     uint32_t marker;
-    double bytes;
+    struct expense saves;
 };
 
 static int by_rank(const void *a, const void *b)
@@ -239,8 +289,23 @@ static uint32_t rank_of(const struct pass *pass, const struct pass_noted_marker 
     return rank;
 }
 
-// The rank from which on copies are dropped to make the file so much smaller.
-static uint32_t find_rank(const struct pass *pass, double bytes)
+// What it saves to drop a copy from a marker that leads to so many.
+static struct expense saved_by(LLVMBasicBlockRef copy, unsigned targets, bool cxx)
+{
+    const struct twin_prices *price = &twin_prices[cxx];
+    struct weight weight = {0};
+    weigh_block(copy, &weight);
+    double instructions = (double)(weight.instructions + weight.addresses);
+    return (struct expense){
+        .bytes = price->instruction * instructions + price->reference * (double)weight.references +
+                 price->landing * (double)weight.landings + price->chosen + price->marker / targets,
+        .time =
+            TWIN_INSTRUCTION_TIME * instructions + TWIN_BLOCK_TIME * (1 + MARKER_CUTS / targets),
+    };
+}
+
+// The rank from which on copies are dropped to save so much.
+static uint32_t find_rank(const struct pass *pass, struct expense surplus, bool cxx)
 {
     ARRAY(struct spare) spares = {0};
     for (size_t i = 0; i < pass->markers.count; i++) {
@@ -248,26 +313,23 @@ static uint32_t find_rank(const struct pass *pass, double bytes)
         LLVMValueRef call = shim_handle_get(marker->call);
         unsigned targets = call != NULL ? LLVMGetCallBrNumIndirectDests(call) : 0;
         for (unsigned j = 0; j < targets; j++) {
-            struct weight weight = {0};
-            weigh_block(LLVMGetCallBrIndirectDest(call, j), &weight);
             struct spare *spare = ARRAY_ADD(&spares);
             if (spare == NULL) {
                 pass_must(error_no_memory());
                 return 0;
             }
             *spare = (struct spare){rank_of(pass, marker, j), (uint32_t)i,
-                                    TWIN_INSTRUCTION_BYTES *
-                                            (double)(weight.instructions + weight.addresses) +
-                                        TWIN_REFERENCE_BYTES * (double)weight.references +
-                                        CHOSEN_BYTES + MARKER_BYTES / (double)targets};
+                                    saved_by(LLVMGetCallBrIndirectDest(call, j), targets, cxx)};
         }
     }
     if (spares.count != 0)
         qsort(spares.items, spares.count, sizeof *spares.items, by_rank);
     uint32_t rank = UINT32_MAX;
-    for (size_t i = 0; i < spares.count - spares.count / ALWAYS_KEPT && bytes > 0; i++) {
+    size_t most = spares.count - spares.count / (cxx ? CXX_ALWAYS_KEPT : ALWAYS_KEPT);
+    for (size_t i = 0; i < most && (surplus.bytes > 0 || surplus.time > 0); i++) {
         rank = spares.items[i].rank;
-        bytes -= spares.items[i].bytes;
+        surplus.bytes -= spares.items[i].saves.bytes;
+        surplus.time -= spares.items[i].saves.time;
     }
     ARRAY_DEINIT(&spares);
     return rank;
@@ -354,7 +416,7 @@ static void drop_from(struct pass *pass, struct pass_noted_marker *marker, uint3
 }
 
 // What could be reached only through a copy that was dropped goes with it: the compiler would
-// remove it, and its faults would be listed nowhere.
+// remove it, and its faults would be listed nowhere. What markers cut that are gone is joined.
 static void remove_unreachable(LLVMModuleRef module)
 {
     for (bool more = true; more;) {
@@ -367,6 +429,9 @@ static void remove_unreachable(LLVMModuleRef module)
             more |= shim_remove_unused(at);
         }
     }
+    for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL; at = LLVMGetNextFunction(at))
+        if (is_twin(at))
+            shim_merge_blocks(at);
 }
 
 static void drop_copies(struct pass *pass, uint32_t rank)
@@ -387,24 +452,47 @@ static void drop_copies(struct pass *pass, uint32_t rank)
     }
 }
 
+static bool has_shared(LLVMModuleRef module)
+{
+    for (LLVMValueRef function = LLVMGetFirstFunction(module); function != NULL;
+         function = LLVMGetNextFunction(function))
+        if (LLVMGetComdat(function) != NULL)
+            return true;
+    return false;
+}
+
+static void weigh(LLVMModuleRef module, struct weight *own, struct weight *twins)
+{
+    for (LLVMValueRef function = LLVMGetFirstFunction(module); function != NULL;
+         function = LLVMGetNextFunction(function)) {
+        bool declared = LLVMIsDeclaration(function);
+        if (declared && (LLVMGetIntrinsicID(function) != 0 || LLVMGetFirstUse(function) == NULL))
+            continue;
+        bool apart = !declared && (is_twin(function) || is_left_for_twins(function));
+        struct weight *weight = apart ? twins : own;
+        size_t size = 0;
+        LLVMGetValueName2(function, &size);
+        weight->names += size;
+        weight->declared += declared;
+        if (!declared)
+            weigh_function(function, weight);
+    }
+    weigh_data(module, own, twins);
+}
+
 void pass_fit(struct pass *pass)
 {
     struct weight own = {0}, twins = {0};
-    for (LLVMValueRef function = LLVMGetFirstFunction(pass->module); function != NULL;
-         function = LLVMGetNextFunction(function)) {
-        if (LLVMGetComdat(function) != NULL)
-            return; // C++: its functions have sections and groups, which are not in the estimate
-        if (!LLVMIsDeclaration(function))
-            weigh_function(function,
-                           is_twin(function) || is_left_for_twins(function) ? &twins : &own);
-        else if (LLVMGetIntrinsicID(function) == 0 && LLVMGetFirstUse(function) != NULL)
-            own.declared++;
-    }
-    weigh_data(pass->module, &own);
-    double plain = guess_plain(&own, pass->options.sections), extra = guess_twins(pass, &twins);
-    double most = plain * (MOST_TIMES - 1);
-    if (extra <= most)
-        return;
-    uint32_t rank = find_rank(pass, extra - most);
-    drop_copies(pass, rank);
+    bool cxx = has_shared(pass->module);
+    weigh(pass->module, &own, &twins);
+    const struct expense surplus = {
+        .bytes =
+            guess_twins(pass, &twins, cxx) - ((cxx ? CXX_MOST_TIMES : MOST_TIMES) - 1) *
+                                                 guess_plain(&own, cxx, pass->options.sections),
+        .time = (guess_twins_time(&twins) - (MOST_TIMES_LONGER - 1) * guess_plain_time(&own, cxx)) /
+                slower(&twins),
+    };
+    if (surplus.bytes > 0 || surplus.time > 0)
+        drop_copies(pass, find_rank(pass, surplus, cxx));
+    shim_settle_twins(pass->module);
 }

@@ -9,16 +9,18 @@
 
 #include <string.h>
 
-#define MOST_DEEP 12
+#define MOST_DEEP  12
+#define MOST_STEPS 10000 // ways through functions that call each other are many
 
 // The values on the path so far, so that the walk does not go in circles.
 struct path {
     LLVMValueRef value;
     const struct path *before;
     unsigned length;
+    unsigned *left; // steps
 };
 
-static bool is_needed(LLVMValueRef value, const struct path *before);
+static bool is_needed(LLVMValueRef value, const struct path *before, unsigned *left);
 
 static bool is_local(LLVMValueRef global)
 {
@@ -38,32 +40,43 @@ static bool is_row(LLVMValueRef variable)
     return section != NULL && strcmp(section, TWIN_SECTION) == 0;
 }
 
+static bool is_on(const struct path *path, LLVMValueRef value)
+{
+    while (path != NULL && path->value != value)
+        path = path->before;
+    return path != NULL;
+}
+
 static bool is_needed_by(LLVMValueRef user, const struct path *path)
 {
     if (LLVMIsAInstruction(user) != NULL)
         user = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
-    if (LLVMIsAFunction(user) != NULL && is_twin(user))
+    if ((LLVMIsAFunction(user) != NULL && is_twin(user)) || is_on(path, user))
         return false;
     if (LLVMIsAGlobalVariable(user) != NULL && is_row(user))
         return false;
     if (LLVMIsAGlobalValue(user) != NULL && !is_local(user))
         return true;
-    return is_needed(user, path); // also an expression or a part of a table
+    return is_needed(user, path, path->left); // also an expression or a part of a table
 }
 
 // Whether anything but twins refers to a value. If the path becomes too long, assumes so.
-static bool is_needed(LLVMValueRef value, const struct path *before)
+static bool is_needed(LLVMValueRef value, const struct path *before, unsigned *left)
 {
-    const struct path path = {value, before, before != NULL ? before->length + 1 : 0};
-    for (const struct path *at = before; at != NULL; at = at->before)
-        if (at->value == value)
-            return false;
-    if (path.length > MOST_DEEP)
+    const struct path path = {value, before, before != NULL ? before->length + 1 : 0, left};
+    if (path.length > MOST_DEEP || *left == 0)
         return true;
+    --*left;
     for (LLVMUseRef use = LLVMGetFirstUse(value); use != NULL; use = LLVMGetNextUse(use))
         if (is_needed_by(LLVMGetUser(use), &path))
             return true;
     return false;
+}
+
+bool pass_is_needed(LLVMValueRef value)
+{
+    unsigned left = MOST_STEPS;
+    return is_needed(value, NULL, &left);
 }
 
 // Whether a symbol is certainly defined somewhere, so that its reference must stay strong. Pristine
@@ -139,7 +152,7 @@ static bool is_named(LLVMModuleRef module, LLVMValueRef global)
 static void relax(LLVMModuleRef module, LLVMValueRef global)
 {
     if (LLVMIsDeclaration(global) && LLVMGetLinkage(global) == LLVMExternalLinkage &&
-        LLVMGetFirstUse(global) != NULL && !exists(module, global) && !is_needed(global, NULL) &&
+        LLVMGetFirstUse(global) != NULL && !exists(module, global) && !pass_is_needed(global) &&
         !is_named(module, global))
         shim_make_optional(global);
 }

@@ -292,29 +292,42 @@ static void pack(const struct buffer *body, struct map_header *header, struct bu
         pass_must(error_no_memory());
         return;
     }
-    bool plain = body->size / MAP_MOST_PACKED > size;
-    if (plain)
-        size = body->size;
-    header->packed = plain ? 0 : (uint32_t)size;
-    header->size = (uint32_t)(sizeof *header + size + 7) / 8 * 8; // sections are written in words
+    uLongf least = body->size / MAP_MOST_PACKED + 1;
+    header->packed = (uint32_t)(size > least ? size : least);
+    header->size = (uint32_t)(sizeof *header + header->packed + 7) / 8 * 8; // written in words
     pass_must(buffer_append(blob, header, sizeof *header));
-    pass_must(buffer_append(blob, plain ? body->data : (const char *)packed, size));
+    pass_must(buffer_append(blob, packed, size));
     while (blob->size < header->size)
         pass_must(buffer_append(blob, "", 1));
     free(packed);
 }
 
-void pass_write_map(struct pass *pass)
+static void make_map(struct pass *pass, struct buffer *blob)
 {
-    struct buffer body = {0}, blob = {0};
+    struct buffer body = {0};
     struct strings strings = {.pass = pass};
     pass_must(buffer_append(&strings.text, "", 1));
     struct map_header header = make_header(pass, &strings);
     make_body(pass, &header, &strings, &body);
-    pack(&body, &header, &blob);
-    pass_write_section(pass, MAP_SECTION, &blob);
+    pack(&body, &header, blob);
     buffer_deinit(&body);
-    buffer_deinit(&blob);
     buffer_deinit(&strings.text);
     map_deinit(&strings.offsets);
+}
+
+void pass_write_map(struct pass *pass)
+{
+    struct buffer blob = {0};
+    make_map(pass, &blob);
+    pass_write_section(pass, MAP_SECTION, &blob);
+    buffer_deinit(&blob);
+}
+
+size_t pass_map_size(struct pass *pass)
+{
+    struct buffer blob = {0};
+    make_map(pass, &blob);
+    size_t size = blob.size;
+    buffer_deinit(&blob);
+    return size;
 }

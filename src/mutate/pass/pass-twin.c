@@ -116,7 +116,7 @@ static LLVMValueRef hide(struct pass *pass, LLVMValueRef before, LLVMValueRef va
     return hidden;
 }
 
-// Hides a callee whose body the optimiser sees only later, under LTO.
+// Hides a callee whose body the optimiser sees, also if only later, under LTO.
 static void hide_callee(struct pass *pass, LLVMValueRef call, LLVMValueRef callee)
 {
     LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, hide(pass, call, callee));
@@ -186,10 +186,14 @@ static void redirect_call(struct pass *pass, LLVMValueRef call, bool in_twin)
     bool replaceable = called != NULL && called->twin != NULL && !shim_interposable(callee);
     if (!in_twin) {
         // Code without a twin calls pristine code; faults act through the callee's entry. A callee
-        // that compiles only where it is inlined has faults for twins alone.
+        // that compiles only where it is inlined has faults for twins alone. Arguments that the
+        // pristine callee turns out not to need would not be passed, and the twin may need them.
         if (replaceable && !(is_always_inlined(callee) && pass_has_forbidden(callee))) {
             called->entry = true;
-            forbid_inlining(pass, call);
+            if (LLVMCountParams(callee) != 0)
+                hide_callee(pass, call, callee);
+            else
+                forbid_inlining(pass, call);
         }
         return;
     }

@@ -248,6 +248,16 @@ bool pass_run(LLVMModuleRef module, const char *options, bool finished)
     return true;
 }
 
+// What is not in the module any more has no entry either.
+static void forget_entries(struct pass *pass)
+{
+    for (size_t i = 0; i < pass->functions.count; i++) {
+        struct pass_function *subject = &pass->functions.items[i];
+        const char *name = pass->strings.data + subject->name;
+        subject->entry = subject->entry && LLVMGetNamedFunction(pass->module, name) != NULL;
+    }
+}
+
 void pass_end(LLVMModuleRef module)
 {
     struct pass **at = &waiting;
@@ -258,6 +268,7 @@ void pass_end(LLVMModuleRef module)
     _cleanup_(free_pass) struct pass *pass = *at;
     *at = pass->next;
     pass->options.fits = false; // no marker is noted any more
+    forget_entries(pass);
     pass_fit(pass);
     write_map(pass);
 }

@@ -133,7 +133,6 @@ struct pass {
     size_t sorted_count;
     struct buffer strings;                   // of the map; offset 0 is the empty string
     struct map interned;                     // by a text's hash: offsets into `strings`
-    unsigned no_sanitize;                    // marks what a sanitizer adds
     struct source_rows *rows;                // faults of the source; NULL if nobody looked
     ARRAY(struct pass_noted_marker) markers; // what can be dropped to make the file fit
     ARRAY(struct pass_noted) noted;
@@ -201,6 +200,8 @@ void pass_put_base(struct pass *pass, const struct pass_function *subject);
 void pass_note_marker(struct pass *pass, const struct pass_function *subject,
                       const struct pass_marker *marker, LLVMValueRef call);
 void pass_fit(struct pass *pass);
+// Whether anything but twins and rows refers to a value; after the optimiser.
+bool pass_is_needed(LLVMValueRef value);
 // The variable that decides in the variable mode.
 LLVMValueRef pass_variable(struct pass *pass);
 void pass_tell_variable(struct pass *pass, LLVMValueRef variable);
@@ -208,6 +209,7 @@ void pass_tell_variable(struct pass *pass, LLVMValueRef variable);
 // before the optimiser, which removes functions.
 void pass_list_candidates(struct pass *pass);
 void pass_write_map(struct pass *pass);
+size_t pass_map_size(struct pass *pass); // bytes
 // Writes a section that is not loaded.
 void pass_write_section(struct pass *pass, const char *name, const struct buffer *blob);
 

@@ -8,8 +8,10 @@
 #include "mutate/pass/shim-optimise.h"
 
 #include "mutate/pass/pass.h"
+#include "mutate/pass/shim.h"
 
 #include <llvm/Analysis/InlineCost.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
@@ -17,6 +19,7 @@
 #include <llvm/Transforms/Scalar/InstSimplifyPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
 
 using namespace llvm;
 
@@ -84,12 +87,35 @@ void optimise_twins(Module &module, ModuleAnalysisManager &manager)
 
 // ---- functions that only twins call ----
 
+// The statement at the beginning of a twin that its markers refer to.
+static CallInst *find_base(Function &function)
+{
+    for (Instruction &instruction : function.getEntryBlock())
+        if (auto *call = dyn_cast<CallInst>(&instruction))
+            if (auto *assembly = dyn_cast<InlineAsm>(call->getCalledOperand()))
+                if (StringRef(assembly->getAsmString()).contains(".pushsection " MARK_SECTION))
+                    return call;
+    return nullptr;
+}
+
+static bool has_marker(const Function &function)
+{
+    return any_of(function,
+                  [](const BasicBlock &block) { return isa<CallBrInst>(block.getTerminator()); });
+}
+
+static bool has_faults(const Function &function)
+{
+    return function.hasFnAttribute(TWIN_ATTRIBUTE) &&
+           (has_marker(function) || find_base(const_cast<Function &>(function)) != nullptr);
+}
+
 // Whether only twins call a function, or functions that only twins call. The optimiser has inlined
-// such functions everywhere else, and would have dropped them.
+// such functions everywhere else, and would have dropped them. Twins without faults are the same.
 static bool is_left_over(const Function &function, const SmallPtrSetImpl<const Function *> &known)
 {
     if (function.isDeclaration() || !function.isDiscardableIfUnused() || function.use_empty() ||
-        function.hasFnAttribute(TWIN_ATTRIBUTE))
+        has_faults(function))
         return false;
     for (const Use &use : function.uses()) {
         auto *call = dyn_cast<CallBase>(use.getUser());
@@ -133,8 +159,8 @@ static void inline_left_over(Module &module)
     for (unsigned left = MOST_INLINED; !calls.empty() && left != 0; left--) {
         CallBase *call = calls.pop_back_val();
         Function *callee = call->getCalledFunction();
-        if (!call->getFunction()->hasFnAttribute(TWIN_ATTRIBUTE) || !is_small(*callee) ||
-            !has_place(*call))
+        if (!call->getFunction()->hasFnAttribute(TWIN_ATTRIBUTE) || call->getFunction() == callee ||
+            !is_small(*callee) || !has_place(*call))
             continue;
         InlineFunctionInfo info;
         if (!InlineFunction(*call, info).isSuccess())
@@ -152,6 +178,99 @@ static void inline_left_over(Module &module)
                 more = true;
             }
     }
+}
+
+// ---- functions that only their rows refer to ----
+
+// What refers to a function that nothing calls: the name that its entry and its row have for it.
+struct rows {
+    SmallVector<GlobalAlias *, 1> names;
+    SmallVector<GlobalVariable *, 1> rows;
+};
+
+static bool collect_rows(Value &value, const Function &function, struct rows &rows)
+{
+    for (User *user : value.users()) {
+        if (user == &function)
+            continue; // its entry
+        if (auto *instruction = dyn_cast<Instruction>(user)) {
+            if (instruction->getFunction() != &function)
+                return false;
+            continue;
+        }
+        auto *row = dyn_cast<GlobalVariable>(user);
+        if (row != nullptr && row->getSection() == TWIN_SECTION &&
+            row->hasMetadata(LLVMContext::MD_associated)) {
+            rows.rows.push_back(row);
+            continue;
+        }
+        auto *name = dyn_cast<GlobalAlias>(user);
+        if (name != nullptr && name->hasPrivateLinkage())
+            rows.names.push_back(name);
+        if ((isa<GlobalValue>(user) && (name == nullptr || !name->hasPrivateLinkage())) ||
+            !collect_rows(*user, function, rows))
+            return false;
+    }
+    return true;
+}
+
+// Whether the linker drops the function's group together with nothing else.
+static bool is_alone(const Function &function, const struct rows &rows)
+{
+    if (!function.hasComdat())
+        return true;
+    for (const GlobalObject *object : function.getComdat()->getUsers())
+        if (object != &function && !is_contained(rows.rows, object))
+            return false;
+    return true;
+}
+
+static void drop_entered(Function &function, const struct rows &rows)
+{
+    function.setPrologueData(nullptr);
+    for (GlobalVariable *row : rows.rows) {
+        removeFromUsedLists(*function.getParent(), [row](Constant *kept) { return kept == row; });
+        row->setInitializer(nullptr);
+        row->removeDeadConstantUsers();
+        row->eraseFromParent();
+    }
+    for (GlobalAlias *name : rows.names) {
+        name->removeDeadConstantUsers();
+        name->eraseFromParent();
+    }
+    function.removeDeadConstantUsers();
+    function.deleteBody();
+    function.eraseFromParent();
+}
+
+// Drops inline functions of C++ that the optimiser has inlined everywhere. Without rows it would
+// have dropped them, and each takes a section, a group, and those of its row.
+void drop_inlined(Module &module)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (Function &function : make_early_inc_range(module)) {
+            struct rows rows;
+            if (!function.hasLinkOnceODRLinkage() || function.isDeclaration() ||
+                function.hasFnAttribute(TWIN_ATTRIBUTE) ||
+                !collect_rows(function, function, rows) || rows.rows.empty() ||
+                !is_alone(function, rows))
+                continue;
+            drop_entered(function, rows);
+            more = true;
+        }
+    }
+}
+
+extern "C" void shim_settle_twins(LLVMModuleRef wrapped)
+{
+    Module &module = *unwrap(wrapped);
+    for (Function &function : module)
+        if (!function.isDeclaration() && function.hasFnAttribute(TWIN_ATTRIBUTE) &&
+            !has_marker(function))
+            if (CallInst *base = find_base(function))
+                base->eraseFromParent();
+    inline_left_over(module);
 }
 
 void release_twins(Module &module)

@@ -8,7 +8,9 @@
 
 // Optimises all twins of a module, and keeps the pipeline from doing more with them.
 void optimise_twins(llvm::Module &module, llvm::ModuleAnalysisManager &manager);
-// After the pipeline: makes them functions for the code generator like all others.
+// After the pipeline: drops functions of which twins alone are left.
+void drop_inlined(llvm::Module &module);
+// After that: makes twins functions for the code generator like all others.
 void release_twins(llvm::Module &module);
 #endif
 

@@ -17,6 +17,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
 #include <llvm/Support/CommandLine.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
@@ -44,6 +45,7 @@ struct OrdealPass : PassInfoMixin<OrdealPass> {
 struct OrdealLatePass : PassInfoMixin<OrdealLatePass> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
     {
+        drop_inlined(module);
         pass_finish(wrap(&module));
         release_twins(module);
         pass_end(wrap(&module));
@@ -389,6 +391,12 @@ void shim_leave(LLVMBasicBlockRef block, LLVMBasicBlockRef from)
 void shim_remove_unreachable(LLVMValueRef function)
 {
     removeUnreachableBlocks(*unwrap<Function>(function));
+}
+
+void shim_merge_blocks(LLVMValueRef function)
+{
+    for (BasicBlock &block : make_early_inc_range(*unwrap<Function>(function)))
+        MergeBlockIntoPredecessor(&block);
 }
 
 bool shim_remove_unused(LLVMValueRef wrapped)

@@ -110,6 +110,11 @@ void shim_handle_free(struct shim_handle *handle);
 // A block is not reached from another any more; removes blocks that are not reached at all.
 void shim_leave(LLVMBasicBlockRef block, LLVMBasicBlockRef from);
 void shim_remove_unreachable(LLVMValueRef function);
+// Joins blocks with the only one that leads to them.
+void shim_merge_blocks(LLVMValueRef function);
+// Makes less of twins that have lost all their markers: they have no base for records, and small
+// ones that only twins call are inlined.
+void shim_settle_twins(LLVMModuleRef module);
 // Removes a local function that nothing but itself refers to; returns whether it was one.
 bool shim_remove_unused(LLVMValueRef function);
 

@@ -76,8 +76,8 @@ static void change_variable(LLVMValueRef load, struct fault_edit *edit)
 static void change_operator(LLVMValueRef operation, struct fault_edit *edit)
 {
     LLVMValueRef first = LLVMGetOperand(operation, 0), second = LLVMGetOperand(operation, 1);
-    LLVMOpcode right = LLVMGetInstructionOpcode(operation);
-    LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(operation));
+    LLVMOpcode right = fault_operation(operation);
+    LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(first));
     bool real = kind != LLVMIntegerTypeKind;
     LLVMOpcode wrong = real ? LLVMFAdd : LLVMAdd;
     if (right == LLVMFAdd) {
@@ -91,7 +91,7 @@ static void change_operator(LLVMValueRef operation, struct fault_edit *edit)
             first = other;
         }
     }
-    fault_replace(operation, LLVMBuildBinOp(edit->builder, wrong, first, second, ""));
+    fault_replace(operation, fault_build_operation(edit, operation, wrong, first, second));
     LLVMInstructionEraseFromParent(operation);
 }
 

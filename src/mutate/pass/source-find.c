@@ -109,9 +109,14 @@ static bool is_neutral(const struct spot *spot)
         return has_prefix(name, "llvm.lifetime") || has_prefix(name, "llvm.dbg") ||
                has_prefix(name, "llvm.stack");
     }
-    unsigned mark = LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(spot->instruction)),
-                                             "nosanitize", 10);
-    return LLVMGetMetadata(spot->instruction, mark) != NULL;
+    return fault_is_of_sanitizer(spot->instruction);
+}
+
+// Whether a block is where a sanitizer ends the program. Checks of the same kind share one.
+static bool is_end_of_check(LLVMBasicBlockRef block)
+{
+    return LLVMIsAUnreachableInst(LLVMGetBasicBlockTerminator(block)) != NULL &&
+           fault_is_of_sanitizer(LLVMGetFirstInstruction(block));
 }
 
 // Whether a block belongs to the range: the first instruction that tells says so.
@@ -158,6 +163,8 @@ static void go_to(struct walk *walk, LLVMBasicBlockRef block)
 {
     struct spots *spots = walk->region->spots;
     const struct spot *first = first_of(spots, block);
+    if (is_end_of_check(block))
+        return;
     if (block == walk->start) {
         walk->strange = true; // a loop
         return;
@@ -478,7 +485,7 @@ static void note_match(void *data, const struct spot *spot)
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     bool match = false;
     if (search->how == SOURCE_OPERATOR)
-        match = is_arithmetic(opcode);
+        match = is_arithmetic(fault_operation(instruction));
     else if (search->how == SOURCE_VARIABLE)
         match = opcode == LLVMLoad && is_room(LLVMGetOperand(instruction, 0), search->name);
     else

@@ -5,12 +5,12 @@
 // One of the operands that are integers; -1 if there is none.
 static int pick(LLVMValueRef instruction, uint64_t random)
 {
-    bool operation =
-        LLVMIsABinaryOperator(instruction) != NULL || LLVMIsAICmpInst(instruction) != NULL;
+    bool operation = fault_operation(instruction) != 0 || LLVMIsAICmpInst(instruction) != NULL;
     bool call = LLVMIsACallInst(instruction) != NULL && fault_is_plain_call(instruction);
     if (!operation && !call)
         return -1;
-    int count = call ? (int)LLVMGetNumArgOperands(instruction) : LLVMGetNumOperands(instruction);
+    bool called = LLVMIsACallInst(instruction) != NULL;
+    int count = called ? (int)LLVMGetNumArgOperands(instruction) : LLVMGetNumOperands(instruction);
     int found = 0;
     for (int i = 0; i < count; i++)
         found += fault_is_integer(LLVMGetOperand(instruction, (unsigned)i));

@@ -4,25 +4,25 @@
 
 static bool can_inject(const struct fault_place *place)
 {
-    return LLVMIsABinaryOperator(place->instruction) != NULL &&
-           (fault_is_integer(place->instruction) ||
-            LLVMGetTypeKind(LLVMTypeOf(place->instruction)) == LLVMFloatTypeKind ||
-            LLVMGetTypeKind(LLVMTypeOf(place->instruction)) == LLVMDoubleTypeKind);
+    if (fault_operation(place->instruction) == 0)
+        return false;
+    LLVMValueRef first = LLVMGetOperand(place->instruction, 0);
+    LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(first));
+    return fault_is_integer(first) || kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
 }
 
 static void apply(LLVMValueRef instruction, struct fault_edit *edit)
 {
     static const LLVMOpcode whole[] = {LLVMAdd, LLVMSub, LLVMMul, LLVMAnd, LLVMOr, LLVMXor};
     static const LLVMOpcode real[] = {LLVMFAdd, LLVMFSub, LLVMFMul, LLVMFDiv};
-    bool integer = fault_is_integer(instruction);
+    LLVMValueRef first = LLVMGetOperand(instruction, 0), second = LLVMGetOperand(instruction, 1);
+    bool integer = fault_is_integer(first);
     const LLVMOpcode *choice = integer ? whole : real;
     size_t count = integer ? sizeof whole / sizeof *whole : sizeof real / sizeof *real;
     size_t at = edit->random % count;
-    if (choice[at] == LLVMGetInstructionOpcode(instruction))
+    if (choice[at] == fault_operation(instruction))
         at = (at + 1) % count;
-    LLVMValueRef other = LLVMBuildBinOp(edit->builder, choice[at], LLVMGetOperand(instruction, 0),
-                                        LLVMGetOperand(instruction, 1), "");
-    fault_replace(instruction, other);
+    fault_replace(instruction, fault_build_operation(edit, instruction, choice[at], first, second));
     LLVMInstructionEraseFromParent(instruction);
 }
 

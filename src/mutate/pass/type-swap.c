@@ -11,8 +11,8 @@ static bool commutes(LLVMOpcode opcode)
 static bool can_inject(const struct fault_place *place)
 {
     LLVMValueRef operation = place->instruction;
-    return LLVMIsABinaryOperator(operation) != NULL &&
-           !commutes(LLVMGetInstructionOpcode(operation)) &&
+    LLVMOpcode opcode = fault_operation(operation);
+    return opcode != 0 && !commutes(opcode) &&
            LLVMGetOperand(operation, 0) != LLVMGetOperand(operation, 1);
 }
 

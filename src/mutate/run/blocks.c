@@ -41,17 +41,35 @@ static void sort(struct ir_blocks *blocks)
         qsort(blocks->items.items, blocks->items.count, sizeof *blocks->items.items, by_address);
 }
 
+static struct error *add_entry(const struct image_entry *entry, struct ir_blocks *blocks)
+{
+    struct ir_block *block = NULL;
+    int32_t distance = (int32_t)(entry->twin - entry->address - MARK_NOP_SIZE);
+    TRY(add(blocks, entry->address, entry->idle, SIZE_MAX, &block));
+    block->wire.flags = WIRE_BLOCK_PUT | WIRE_BLOCK_QUIET;
+    block->wire.put[0] = JUMP;
+    memcpy(block->wire.put + 1, &distance, sizeof distance);
+    return NULL;
+}
+
+struct error *ir_blocks_add_entries(const struct image *image, struct ir_blocks *blocks)
+{
+    size_t known = blocks->items.count;
+    for (size_t i = 0; i < image->entries.count; i++) {
+        const struct ir_block sought = {.wire.address = image->entries.items[i].address};
+        if (known == 0 ||
+            bsearch(&sought, blocks->items.items, known, sizeof sought, by_address) == NULL)
+            TRY(add_entry(&image->entries.items[i], blocks));
+    }
+    sort(blocks);
+    return NULL;
+}
+
 struct error *ir_blocks_of_all(const struct image *image, struct ir_blocks *blocks)
 {
     struct ir_block *block = NULL;
-    for (size_t i = 0; i < image->entries.count; i++) {
-        const struct image_entry *entry = &image->entries.items[i];
-        int32_t distance = (int32_t)(entry->twin - entry->address - MARK_NOP_SIZE);
-        TRY(add(blocks, entry->address, entry->idle, SIZE_MAX, &block));
-        block->wire.flags = WIRE_BLOCK_PUT | WIRE_BLOCK_QUIET;
-        block->wire.put[0] = JUMP;
-        memcpy(block->wire.put + 1, &distance, sizeof distance);
-    }
+    for (size_t i = 0; i < image->entries.count; i++)
+        TRY(add_entry(&image->entries.items[i], blocks));
     for (size_t i = 0; i < image->markers.count; i++)
         TRY(add(blocks, image->markers.items[i].address, mark_nop, i, &block));
     sort(blocks);

@@ -54,6 +54,9 @@ void ir_blocks_deinit(struct ir_blocks *blocks);
 // Patches that make all twins run, without faults, and note which blocks are executed.
 _must_check_ struct error *ir_blocks_of_all(const struct image *image, struct ir_blocks *blocks);
 // Patches that enable these candidates and count their executions.
+// Entries of functions that are not in `blocks`: their twins are executed, too.
+_must_check_ struct error *ir_blocks_add_entries(const struct image *image,
+                                                 struct ir_blocks *blocks);
 _must_check_ struct error *ir_blocks_of_faults(struct image *image, const size_t *candidates,
                                                size_t count, struct ir_blocks *blocks);
 

@@ -196,3 +196,11 @@ bool built_in_reached(const struct built_in *mutants, size_t number)
     return mutants->programs.items.items[mutants->program.items[number]]
         .executed[mutate_ir_candidate(mutants->set, number)];
 }
+
+void built_in_forget(struct built_in *mutants)
+{
+    for (size_t i = 0; i < mutants->programs.items.count; i++) {
+        struct ir_program *program = &mutants->programs.items.items[i];
+        memset(program->executed, 0, program->image.candidates.count * sizeof *program->executed);
+    }
+}

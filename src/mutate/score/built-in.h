@@ -38,5 +38,6 @@ _must_check_ struct error *built_in_end(struct built_in *mutants);
 // After a run without a fault.
 bool built_in_loaded(const struct built_in *mutants); // one of the files was loaded
 bool built_in_reached(const struct built_in *mutants, size_t number);
+void built_in_forget(struct built_in *mutants); // what was reached; not what was loaded
 
 #endif

@@ -26,7 +26,11 @@ enum score_outcome {
 const char *score_outcome_word(enum score_outcome outcome);
 
 struct score_options {
-    char *const *command;      // builds what has changed and runs the tests; ends with NULL
+    // Commands, each ends with NULL: they build what has changed and run tests. A candidate is run
+    // against those that reach it, until one fails.
+    char *const *const *tests;
+    size_t test_count;
+    bool named;                // each is a shell's, and its third word is what the user wrote
     unsigned jobs;             // runs at a time; 0: as many as there are processors
     uint64_t timeout_ns;       // of a run; 0: from the time that the tests take without a fault
     enum sandbox_kind sandbox; // NONE: for faults that are built in

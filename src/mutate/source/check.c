@@ -163,6 +163,7 @@ static struct error *compare(struct check *check, size_t number)
     _cleanup_(buffer_deinit) struct buffer object = {0}, other = {0};
     name_of(check, "object", number, path);
     TRY(buffer_read_file(path, LARGEST_OBJECT, &object));
+    candidate->checked = true;
     uint32_t original = map_find(&check->originals, (uintptr_t)check->units[number]);
     if (equals(&object, &check->objects.items[original])) {
         candidate->state = MUTATE_EQUIVALENT;
@@ -199,7 +200,9 @@ static struct error *finish_one(struct check *check)
         return NULL; // not checked
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return NULL;
-    check->set->items.items[done->number].state = MUTATE_BROKEN;
+    struct mutate_candidate *candidate = &check->set->items.items[done->number];
+    candidate->state = MUTATE_BROKEN;
+    candidate->checked = true;
     return NULL;
 }
 

@@ -16,6 +16,8 @@
     X(getNumDiagnostics)                                                                           \
     X(getDiagnostic)                                                                               \
     X(getDiagnosticSeverity)                                                                       \
+    X(formatDiagnostic)                                                                            \
+    X(defaultDiagnosticDisplayOptions)                                                             \
     X(disposeDiagnostic)                                                                           \
     X(visitChildren)                                                                               \
     X(getCursorKind)                                                                               \

@@ -124,6 +124,7 @@ static struct error *add_fault(struct mutate_set *set, size_t unit,
         .detail = macro && *fault->written_detail != '\0' ? fault->written_detail : fault->detail,
         .parameter = fault->parameter,
         .replacement = fault->replacement,
+        .inlined = "",
         .macro = fault->placed == SOURCE_IN_MACRO,
         .argument = fault->placed == SOURCE_IN_ARGUMENT,
         .state = fault->edit_count > 0 ? MUTATE_APPLICABLE : MUTATE_NO_TEXT,
@@ -156,7 +157,8 @@ static bool holds_everywhere(const struct source_faults *faults, const struct so
 }
 
 // Parses the unit in its directory.
-static struct error *look_at_unit(const struct source_unit *unit, struct source_faults *ret_faults)
+static struct error *look_at_unit(const struct source_unit *unit, bool constructs,
+                                  struct source_faults *ret_faults)
 {
     _cleanup_close_ int here = open(".", O_PATH | O_CLOEXEC);
     size_t count = unit->command.count - unit->compiler;
@@ -169,21 +171,21 @@ static struct error *look_at_unit(const struct source_unit *unit, struct source_
     command[count] = unit->source;
     if (here < 0 || (unit->directory != NULL && chdir(unit->directory) < 0))
         return error_from_errno(errno, "cannot go to %s", unit->directory);
-    struct error *error = source_find(command, ret_faults);
+    struct error *error = source_find(command, constructs, ret_faults);
     if (fchdir(here) < 0 && error == NULL)
         error = error_from_errno(errno, "cannot go back");
     return error;
 }
 
-// Notes that a line has code of a macro, also if the macro's fault is none.
-static struct error *note_use(struct mutate_set *set, size_t unit, const char *file, unsigned line)
+static struct error *note_construct(struct mutate_set *set, size_t unit,
+                                    const struct construct_line *construct)
 {
     const struct own *own = set->own;
-    struct mutate_use *use = ARRAY_ADD(&set->uses);
-    if (use == NULL)
+    struct construct_line *noted = ARRAY_ADD(&set->constructs);
+    if (noted == NULL)
         return error_no_memory();
-    use->file = path_from_here(set, &own->units.items.items[unit], file);
-    use->line = line;
+    *noted = *construct;
+    noted->file = path_from_here(set, &own->units.items.items[unit], construct->file);
     return NULL;
 }
 
@@ -202,7 +204,7 @@ static struct error *add_once(struct mutate_set *set, size_t unit, const struct 
     return NULL;
 }
 
-static struct error *add_unit(struct mutate_set *set, size_t unit)
+static struct error *add_unit(struct mutate_set *set, size_t unit, bool constructs)
 {
     struct own *own = set->own;
     struct source_faults *faults = ARRAY_ADD(&own->faults);
@@ -210,19 +212,20 @@ static struct error *add_unit(struct mutate_set *set, size_t unit)
     if (faults == NULL)
         return error_no_memory();
     const struct source_unit *compiled = &own->units.items.items[unit];
-    TRY(look_at_unit(compiled, faults));
+    TRY(look_at_unit(compiled, constructs, faults));
     _cleanup_free_ unsigned *counts = calloc(faults->items.count + 1, sizeof *counts);
     if (counts == NULL)
         return error_no_memory();
     for (size_t i = 0; i < faults->items.count; i++)
         faults->items.items[i].path = path_from_here(set, compiled, faults->items.items[i].path);
     TRY(count_uses(own, faults, &uses, counts));
-    for (size_t i = 0; i < faults->uses.count; i++)
-        TRY(note_use(set, unit, faults->uses.items[i].file, faults->uses.items[i].line));
+    for (size_t i = 0; i < faults->constructs.count; i++)
+        TRY(note_construct(set, unit, &faults->constructs.items[i]));
     for (size_t i = 0; i < faults->items.count; i++) {
         const struct source_fault *fault = &faults->items.items[i];
-        if (fault->placed != SOURCE_IN_TEXT)
-            TRY(note_use(set, unit, fault->file, fault->at.line));
+        if (fault->placed != SOURCE_IN_TEXT && constructs)
+            TRY(note_construct(
+                set, unit, &(struct construct_line){CONSTRUCT_MACRO, fault->file, fault->at.line}));
         uint64_t key = hash_fault(own, fault);
         if (holds_everywhere(faults, fault, counts[map_find(&uses, key)]))
             TRY(add_once(set, unit, fault, key));
@@ -238,7 +241,7 @@ static struct error *find(const struct mutate_request *request, struct mutate_se
     TRY(source_need());
     TRY(source_units_read(request, &own->units));
     for (size_t i = 0; i < own->units.items.count; i++) {
-        struct error *error = add_unit(set, i);
+        struct error *error = add_unit(set, i, request->constructs);
         if (error != NULL)
             return error_prefix(error, "%s", own->units.items.items[i].source);
     }

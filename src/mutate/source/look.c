@@ -143,7 +143,7 @@ void look_edit(struct look *look, struct source_fault *fault, const struct tree_
 void source_faults_deinit(struct source_faults *faults)
 {
     ARRAY_DEINIT(&faults->items);
-    ARRAY_DEINIT(&faults->uses);
+    ARRAY_DEINIT(&faults->constructs);
     ARRAY_DEINIT(&faults->anchor_counts);
     map_deinit(&faults->anchors);
     arena_deinit(&faults->arena);
@@ -179,31 +179,6 @@ static void look_at(struct look *look, struct tree_node *node)
     }
 }
 
-// Notes calls, assignments and what branches if a macro writes them, also where this is no fault:
-// machine code may look as if it were one.
-static void note_use(struct look *look, struct tree_node *node)
-{
-    bool acts = node->kind == CXCursor_IfStmt || node->kind == CXCursor_CallExpr ||
-                node->kind == CXCursor_ConditionalOperator || node->kind == CXCursor_SwitchStmt ||
-                node->kind == CXCursor_CompoundAssignOperator || tree_is_loop(node->kind);
-    if (node->kind == CXCursor_BinaryOperator) {
-        enum CXBinaryOperatorKind sign = clang.getCursorBinaryOperatorKind(node->cursor);
-        acts = sign == CXBinaryOperator_LAnd || sign == CXBinaryOperator_LOr ||
-               sign == CXBinaryOperator_Assign;
-    }
-    const struct tree_place *begin = acts ? tree_begin(node) : NULL;
-    if (begin == NULL || !begin->macro || begin->file == NULL)
-        return;
-    const struct source_use *last =
-        look->out->uses.count > 0 ? &look->out->uses.items[look->out->uses.count - 1] : NULL;
-    if (last != NULL && last->line == begin->at.line && strcmp(last->file, begin->file) == 0)
-        return;
-    struct source_use *use = ARRAY_ADD(&look->out->uses);
-    if (use != NULL)
-        *use = (struct source_use){look_print(look, "%s", begin->file), begin->at.line};
-    look->failed |= use == NULL;
-}
-
 static void note_inner(void *data, CXCursor function)
 {
     struct look *look = data;
@@ -234,7 +209,8 @@ static void look_into(struct look *look, CXCursor function)
     look_count_anchors(look);
     for (struct tree_node *node = look->tree.body; node != NULL; node = tree_following(node)) {
         look_at(look, node);
-        note_use(look, node);
+        if (look->constructs)
+            constructs_note(look, node);
     }
     tree_deinit(&look->tree);
 }
@@ -261,22 +237,29 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientD
     return CXChildVisit_Recurse;
 }
 
-static bool has_errors(CXTranslationUnit unit)
+// The first of the compiler's errors: "a.c:1:10: fatal error: 'a.h' file not found".
+static struct error *check_errors(CXTranslationUnit unit)
 {
-    bool found = false;
-    for (unsigned i = 0, count = clang.getNumDiagnostics(unit); i < count && !found; i++) {
+    struct error *error = NULL;
+    for (unsigned i = 0, count = clang.getNumDiagnostics(unit); i < count && error == NULL; i++) {
         CXDiagnostic diagnostic = clang.getDiagnostic(unit, i);
-        found = clang.getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error;
+        if (clang.getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
+            CXString text =
+                clang.formatDiagnostic(diagnostic, clang.defaultDiagnosticDisplayOptions());
+            const char *chars = clang.getCString(text);
+            error = error_new("it does not compile: %s", chars != NULL ? chars : "");
+            clang.disposeString(text);
+        }
         clang.disposeDiagnostic(diagnostic);
     }
-    return found;
+    return error;
 }
 
-static struct error *look_at_unit(CXTranslationUnit unit, struct source_faults *out)
+static struct error *look_at_unit(CXTranslationUnit unit, bool constructs,
+                                  struct source_faults *out)
 {
-    struct look look = {.unit = unit, .out = out};
-    if (has_errors(unit))
-        return error_new("it does not compile");
+    struct look look = {.unit = unit, .out = out, .constructs = constructs};
+    TRY(check_errors(unit));
     clang.visitChildren(clang.getTranslationUnitCursor(unit), visit, &look);
     for (size_t i = 0; i < look.inner.count; i++)
         look_into(&look, look.inner.items[i]);
@@ -291,7 +274,7 @@ struct error *source_need(void)
     return clang_need();
 }
 
-struct error *source_find(char *const *arguments, struct source_faults *ret_faults)
+struct error *source_find(char *const *arguments, bool constructs, struct source_faults *ret_faults)
 {
     TRY(clang_need());
     int count = 0;
@@ -306,7 +289,7 @@ struct error *source_find(char *const *arguments, struct source_faults *ret_faul
     struct source_faults faults = {0};
     struct error *error = code != CXError_Success || unit == NULL
                               ? error_new("libclang cannot parse it (error %d)", (int)code)
-                              : look_at_unit(unit, &faults);
+                              : look_at_unit(unit, constructs, &faults);
     if (unit != NULL)
         clang.disposeTranslationUnit(unit);
     if (index != NULL)

@@ -27,7 +27,8 @@ struct look {
     CXFile text_file;
     const char *text; // of `text_file`
     size_t text_size;
-    bool failed; // memory was short
+    bool constructs; // are wanted
+    bool failed;     // memory was short
 };
 
 // A new fault of the function, with its place; NULL when memory is short.
@@ -61,6 +62,9 @@ const char *look_describe(struct look *look, const struct tree_place *begin,
                           const struct tree_place *end);
 __attribute__((format(printf, 2, 3))) const char *look_print(struct look *look, const char *format,
                                                              ...);
+
+// Notes what constructs a node is.
+void constructs_note(struct look *look, struct tree_node *node);
 
 // Variables of the function.
 void variables_find(struct look *look);

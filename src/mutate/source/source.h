@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/map.h"
+#include "mutate/construct.h"
 #include "mutate/model.h"
 #include "mutate/source-table.h"
 
@@ -48,15 +49,10 @@ struct source_fault {
     uint64_t anchor;
 };
 
-struct source_use { // a line with code of a macro
-    const char *file;
-    unsigned line;
-};
-
 struct source_faults {
     struct arena arena; // owns the texts
     ARRAY(struct source_fault) items;
-    ARRAY(struct source_use) uses; // in the order of the source; a line may be there again
+    ARRAY(struct construct_line) constructs; // in the order of the source; may be there again
     // How often things that macros write were compiled: a fault that is not found as often has a
     // constraint that does not hold in each use.
     struct map anchors;
@@ -68,7 +64,9 @@ _must_check_ struct error *source_need(void);
 // Parses one source file with libclang and finds the faults in it and in the headers that are not
 // the system's. `arguments` is the compiler's command line, ends with NULL and names one source. A
 // file that does not compile is an error.
-_must_check_ struct error *source_find(char *const *arguments, struct source_faults *ret_faults);
+// `constructs`: also the lines with those.
+_must_check_ struct error *source_find(char *const *arguments, bool constructs,
+                                       struct source_faults *ret_faults);
 void source_faults_deinit(struct source_faults *faults);
 
 // The text of the fault's file with the fault in it.

@@ -121,7 +121,8 @@ struct report_format {
     X(markdown, FILE, "write a summary in Markdown, for the page of a job")                        \
     X(github, FLAG, "print the findings as GitHub's annotations")                                  \
     X(lines, FLAG, "print the findings as file:line: warning: ..., for editors")                   \
-    X(csv, FILE, "write a table of all trials")
+    X(csv, FILE, "write a table of all trials")                                                    \
+    X(profile, FILE, "write the errors that were seen at a library's interface, to inject them")
 
 extern const struct report_format report_text;
 #define REPORT_DECLARE(symbol, kind, help) extern const struct report_format report_##symbol;

@@ -2,6 +2,7 @@
 // The comparison of two campaigns as JSON lines.
 #include "base/cleanup.h"
 #include "report/campaign/compare.h"
+#include "report/campaign/interface-facts.h"
 #include "report/campaign/json.h"
 
 static struct error *put_subject(const char *side, const char *store,
@@ -57,6 +58,7 @@ static struct error *put_page(const struct campaign_comparison *comparison,
         if (verdict_facts[i].counts)
             TRY(put_difference(verdict_facts[i].name, &comparison->verdicts[i], sink));
     TRY(put_difference("failures", &comparison->failures, sink));
+    TRY(interface_put_comparison_json(&comparison->before, &comparison->after, sink));
     for (size_t i = 0; i < comparison->pairs.count; i++)
         TRY(put_pair(&comparison->pairs.items[i], sink));
     return report_sink_flush(sink, 1);

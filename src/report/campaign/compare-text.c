@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The comparison of two campaigns for a terminal.
 #include "report/campaign/compare.h"
+#include "report/campaign/interface-facts.h"
 #include "report/campaign/terminal.h"
 #include "report/text.h"
 
@@ -159,6 +160,7 @@ static struct error *put_page(struct terminal *terminal,
     TRY(put_subject(terminal, "B", comparison->names[1], &comparison->after));
     TRY(put_table(terminal, comparison));
     TRY(put_pairs(terminal, comparison, options));
+    TRY(interface_put_comparison(terminal, &comparison->before, &comparison->after));
     return put_cautions(terminal, comparison);
 }
 

@@ -6,6 +6,7 @@
 
 #include "report/campaign/behaviour.h"
 #include "report/campaign/coverage.h"
+#include "report/campaign/interface-facts.h"
 #include "report/campaign/upsets.h"
 
 #include "base/cleanup.h"
@@ -276,6 +277,7 @@ static struct error *put_page(struct campaign_facts *facts, const struct report_
     TRY(coverage_put_json(facts, sink));
     TRY(upsets_put_json(facts, sink));
     TRY(behaviour_put_json(facts, sink));
+    TRY(interface_put_json(facts, sink));
     TRY(campaign_json_trials(facts, sink));
     return report_sink_flush(sink, 1);
 }

@@ -60,8 +60,10 @@ static struct error *add_limits_of_trials(struct campaign_facts *facts)
                       NUMBER(idle), NUMBER(all)));
     uint64_t damaged = facts->damaged < invalid ? facts->damaged : invalid;
     if (invalid != damaged)
-        TRY(add_limit(facts, "%llu trial%s could not be run or failed the pretest: not counted.",
-                      NUMBER(invalid - damaged), plural(invalid - damaged)));
+        TRY(add_limit(
+            facts,
+            "%llu trial%s could not be run, failed the pretest or told nothing: not counted.",
+            NUMBER(invalid - damaged), plural(invalid - damaged)));
     if (damaged != 0)
         TRY(add_limit(facts,
                       "%llu trial%s damaged the region, the memory in which Ordeal notes what "

@@ -86,6 +86,8 @@ static struct error *add_output(void *data, const struct store_artifact *row)
     struct reader *reader = data;
     const struct sought sought = {reader, row->path != NULL ? row->path : ""};
     uint64_t hash = hash_text(sought.path);
+    if (strcmp(sought.path, STORE_INTERFACE) == 0 || strcmp(sought.path, STORE_ACCESSES) == 0)
+        return NULL; // kept of the first run only
     uint32_t found = map_find_equal(&reader->by_path, hash, is_equal, &sought);
     if (found != MAP_NONE) {
         struct output_seen *seen = &reader->outputs.items[found];

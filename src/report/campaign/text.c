@@ -4,6 +4,7 @@
 #include "report/text.h"
 #include "report/campaign/behaviour.h"
 #include "report/campaign/coverage.h"
+#include "report/campaign/interface-facts.h"
 #include "report/campaign/terminal.h"
 #include "report/campaign/upsets.h"
 #include "store/severity.h"
@@ -439,6 +440,7 @@ static struct error *put_page(struct page *page, const struct report_subject *su
     TRY(put_groups(page));
     TRY(upsets_put_text(&page->terminal, &page->facts));
     TRY(behaviour_put_text(&page->terminal, &page->facts));
+    TRY(interface_put_text(&page->terminal, &page->facts));
     TRY(coverage_put_text(&page->terminal, &page->facts, page->options->all));
     return put_limits(page);
 }

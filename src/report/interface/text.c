@@ -3,6 +3,7 @@
 #include "report/interface/interface.h"
 
 #include "base/cleanup.h"
+#include "interface/path-name.h"
 #include "report/text.h"
 
 #include <inttypes.h>
@@ -45,7 +46,20 @@ static struct error *put_where(const struct world *world, const struct item *ite
     return text_put(text, name.data, name.size, 0);
 }
 
+static struct error *put_name(struct path_names *names,
+                              const struct interface_difference *difference, struct buffer *text)
+{
+    _cleanup_(buffer_deinit) struct buffer name = {0};
+    TRY(path_names_put(names, difference, &name));
+    if (name.size == 0)
+        return NULL;
+    TRY(buffer_printf(text, " ("));
+    TRY(text_put(text, name.data, name.size, 0));
+    return buffer_printf(text, ")");
+}
+
 static struct error *put_difference(const struct interface_comparison *comparison,
+                                    struct path_names *names,
                                     const struct interface_difference *difference,
                                     struct buffer *text)
 {
@@ -64,6 +78,7 @@ static struct error *put_difference(const struct interface_comparison *compariso
     }
     if (item->kind == ITEM_STORE || item->kind == ITEM_RETURN)
         TRY(put_value(only_good ? good : bad, item, text));
+    TRY(put_name(names, difference, text));
     return buffer_append(text, "\n", 1);
 }
 
@@ -100,8 +115,10 @@ struct error *report_interface_comparison(const struct interface_comparison *com
                              ", and the library had given it the same before.\n",
                              comparison->call);
     size_t count = comparison->differences.count;
+    _cleanup_(path_names_closep) struct path_names *names = NULL;
+    TRY(path_names_open(comparison, &names));
     for (size_t i = 0; i < count && (all || i < FEW); i++)
-        TRY(put_difference(comparison, &comparison->differences.items[i], text));
+        TRY(put_difference(comparison, names, &comparison->differences.items[i], text));
     if (!all && count > FEW)
         TRY(buffer_printf(text, "... and %zu more; --all lists them\n", count - FEW));
     return put_sums(comparison, text);

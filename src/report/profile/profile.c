@@ -29,7 +29,7 @@ bool profile_shows(const struct profile_view *view, const struct profile *profil
 
 bool profile_shows_failure(const struct profile_view *view, const struct failure *failure)
 {
-    return view->all || failure->confidence >= FAILURE_LIKELY;
+    return failure->confidence >= (view->all ? 1 : FAILURE_LIKELY);
 }
 
 // Names are looked up very often, so they are found once.

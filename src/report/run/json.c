@@ -129,7 +129,16 @@ static void add_outs(struct page *page, json_t *injection, const struct wire_rul
     json_t *list = json_add_array(&page->builder, injection, "outs");
     for (uint32_t i = 0; i < rule->outs.count && !page->builder.failed; i++) {
         json_t *out = json_add_object(&page->builder, list, NULL);
-        json_add_integer(&page->builder, out, "argument", outs[i].argument + 1);
+        if (outs[i].argument != WIRE_OUT_RESULT)
+            json_add_integer(&page->builder, out, "argument", outs[i].argument + 1);
+        if (outs[i].steps != 0) {
+            json_t *steps = json_add_array(&page->builder, out, "steps");
+            for (uint32_t j = 0; j < outs[i].steps; j++)
+                json_add_signed(&page->builder, steps, NULL, (int64_t)outs[i].before[j]);
+        }
+        if (outs[i].kind != WIRE_OUT_SET)
+            json_add_string(&page->builder, out, "change",
+                            outs[i].kind == WIRE_OUT_KEPT ? "kept" : "xor");
         json_add_integer(&page->builder, out, "offset", outs[i].offset);
         json_add_integer(&page->builder, out, "width", outs[i].width);
         json_add_signed(&page->builder, out, "value", (int64_t)outs[i].value);

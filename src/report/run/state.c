@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "report/text.h"
 
 #include <inttypes.h>
@@ -50,12 +51,11 @@ static struct error *put_word(struct buffer *text, const char *before, const cha
     return buffer_printf(text, "%s", after);
 }
 
-static struct error *put_place(const struct report_state *state, uint64_t address,
-                               struct buffer *text)
+static struct error *put_place(const char *file, uint64_t address, struct buffer *text)
 {
     _cleanup_(close_symbolizer) struct dwarf_symbolizer *symbolizer = NULL;
     TRY(dwarf_symbolizer_new(&symbolizer));
-    struct dwarf_position position = dwarf_symbolizer_find(symbolizer, state->program, address);
+    struct dwarf_position position = dwarf_symbolizer_find(symbolizer, file, address);
     TRY(buffer_printf(text, "0x%" PRIx64, address));
     if (position.symbol != NULL)
         TRY(put_word(text, " in ", position.symbol, ""));
@@ -63,6 +63,13 @@ static struct error *put_place(const struct report_state *state, uint64_t addres
         return NULL;
     TRY(put_word(text, " at ", position.file, ""));
     return buffer_printf(text, ":%u", position.line);
+}
+
+static struct error *put_place_in_library(const struct wire_state_result *result,
+                                          struct buffer *text)
+{
+    TRY(put_place(result->module, result->place, text));
+    return put_word(text, " of ", file_base_name(result->module), "");
 }
 
 static struct error *put_not_injected(const struct report_state *state, struct buffer *text)
@@ -84,6 +91,9 @@ static struct error *put_not_injected(const struct report_state *state, struct b
     case WIRE_STATE_SAME:
         return buffer_printf(text, "not injected: the value is the same with the fault\n");
     default:
+        if (state->plan->moment_ns != 0)
+            return buffer_printf(text, "not injected: the program used %.6f s of processor time\n",
+                                 clock_seconds(result->used_ns));
         // The stub's count ends with the process.
         return buffer_printf(text, result->executions == 0 && state->plan->counter.size == 0
                                        ? "not injected: the stop address was not executed\n"
@@ -110,7 +120,9 @@ static struct error *put_activation(const struct report_state *state, struct buf
     default:
         return buffer_printf(text, "activation is not known: %s\n",
                              state->plan->memory ? "the memory could not be watched"
-                                                 : "the instruction there does not read it");
+                             : state->plan->moment_ns != 0
+                                 ? "nobody has watched the register"
+                                 : "the instruction there does not read it");
     }
 }
 
@@ -125,8 +137,18 @@ struct error *report_state_text(const struct report_state *state, struct buffer 
                       result->injected == 1 ? "time" : "times",
                       clock_seconds(result->injected_ns - state->start_ns)));
     TRY(text_put(text, result->program, strnlen(result->program, sizeof result->program), 0));
-    TRY(buffer_printf(text, " (process %u, thread %u), before ", result->pid, result->tid));
-    TRY(put_place(state, state->plan->stop, text));
+    TRY(buffer_printf(text, " (process %u, thread %u), ", result->pid, result->tid));
+    if (state->plan->moment_ns != 0)
+        TRY(buffer_printf(text, "at %.6f s of processor time, ", clock_seconds(result->used_ns)));
+    TRY(buffer_printf(text, "before "));
+    if (state->plan->moment_ns == 0)
+        TRY(put_place(state->program, state->plan->stop, text));
+    else if (result->place_in_program != 0)
+        TRY(put_place(state->program, result->place, text));
+    else if (result->module[0] != '\0')
+        TRY(put_place_in_library(result, text));
+    else
+        TRY(buffer_printf(text, "0x%" PRIx64 ", outside of all files", result->place));
     TRY(buffer_printf(text, "\n    %s became %s\n    ",
                       put_hex(result->before, state->plan->size, before),
                       put_hex(result->after, state->plan->size, after)));
@@ -139,7 +161,7 @@ struct error *report_state_text(const struct report_state *state, struct buffer 
                           ? sigabbrev_np((int)result->crash_signal)
                           : "?"));
     if (result->crash_in_program)
-        TRY(put_place(state, result->crash_place, text));
+        TRY(put_place(state->program, result->crash_place, text));
     else
         TRY(buffer_printf(text, "at 0x%" PRIx64, result->crash_place));
     return buffer_printf(text, "\n");
@@ -153,7 +175,8 @@ void report_state_json(const struct report_state *state, struct json_builder *bu
     json_t *fault = json_add_object(builder, parent, "state");
     json_add_string(builder, fault, "fault", state->fault);
     json_add_string(builder, fault, "program", state->program);
-    json_add_format(builder, fault, "stop", "0x%" PRIx64, state->plan->stop);
+    if (state->plan->moment_ns == 0)
+        json_add_format(builder, fault, "stop", "0x%" PRIx64, state->plan->stop);
     json_add_integer(builder, fault, "programs", result->programs);
     json_add_integer(builder, fault, "injected", result->injected);
     json_add_integer(builder, fault, "traps", result->traps);
@@ -161,6 +184,13 @@ void report_state_json(const struct report_state *state, struct json_builder *bu
     json_add_string(builder, fault, "problem", problem_name(result->problem));
     if (result->injected == 0)
         return;
+    if (state->plan->moment_ns != 0) {
+        json_add_real(builder, fault, "used_s", clock_seconds(result->used_ns));
+        json_add_format(builder, fault, result->place_in_program != 0 ? "stop" : "place",
+                        "0x%" PRIx64, result->place);
+        if (result->module[0] != '\0')
+            json_add_string(builder, fault, "library", result->module);
+    }
     json_add_string(builder, fault, "activation", activation_name(result->activation));
     json_add_bool(builder, fault, "by_kernel", result->by_kernel != 0);
     json_add_string(builder, fault, "before", put_hex(result->before, state->plan->size, value));

@@ -149,10 +149,19 @@ static struct error *put_outs(struct page *page, const struct wire_rule *rule)
 {
     const struct wire_out *outs = facts_outs(&page->facts, rule);
     for (uint32_t i = 0; i < rule->outs.count; i++) {
-        PUT(page, ", out(%u", outs[i].argument + 1);
+        if (outs[i].argument == WIRE_OUT_RESULT)
+            PUT(page, ", out(result");
+        else
+            PUT(page, ", out(%u", outs[i].argument + 1);
+        for (uint32_t j = 0; j < outs[i].steps; j++)
+            PUT(page, "%+lld>", (long long)outs[i].before[j]);
         if (outs[i].offset != 0)
-            PUT(page, "+%llu", (unsigned long long)outs[i].offset);
-        PUT(page, ") = %lld", (long long)outs[i].value);
+            PUT(page, "%+lld", (long long)outs[i].offset);
+        if (outs[i].kind == WIRE_OUT_KEPT)
+            PUT(page, ") = kept");
+        else
+            PUT(page, ") = %s%lld", outs[i].kind == WIRE_OUT_XOR ? "xor " : "",
+                (long long)outs[i].value);
     }
     return NULL;
 }

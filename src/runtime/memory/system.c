@@ -246,6 +246,11 @@ uint32_t system_pid(void)
     return (uint32_t)SYSTEM_1(__NR_getpid, 0);
 }
 
+uint32_t system_parent(void)
+{
+    return (uint32_t)SYSTEM_1(__NR_getppid, 0);
+}
+
 uint32_t system_tid(void)
 {
     return (uint32_t)SYSTEM_1(__NR_gettid, 0);

@@ -87,7 +87,9 @@ static void set_action(int number, void *handler, struct kernel_action *ret_old)
 static void die_of(int number, const siginfo_t *info)
 {
     set_action(number, (void *)SIG_DFL, NULL);
-    if (system_failed(SYSTEM_4(__NR_rt_tgsigqueueinfo, system_pid(), system_tid(), number, info)))
+    // Valgrind takes a signal that comes with the data of a fault for a fault of its own.
+    if (runtime.valgrind ||
+        system_failed(SYSTEM_4(__NR_rt_tgsigqueueinfo, system_pid(), system_tid(), number, info)))
         SYSTEM_3(__NR_tgkill, system_pid(), system_tid(), number);
 }
 

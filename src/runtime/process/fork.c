@@ -162,11 +162,8 @@ static bool branch(uint32_t rule)
     return false;
 }
 
-bool fork_here(uint32_t rule)
+static bool fork_at(uint32_t rule)
 {
-    if (state.child)
-        return true;
-    state.fired[rule] = 1;
     const uint64_t all = ~0ull;
     const int block = 0, set = 2;
     uint64_t before = 0;
@@ -174,4 +171,22 @@ bool fork_here(uint32_t rule)
     bool hit = is_safe() && branch(rule);
     SYSTEM_4(__NR_rt_sigprocmask, set, &before, 0, 8);
     return hit;
+}
+
+bool fork_here(uint32_t rule)
+{
+    if (state.child)
+        return true;
+    state.fired[rule] = 1;
+    return fork_at(rule);
+}
+
+bool fork_stops(void)
+{
+    return !state.child && state.refusal == WIRE_FORK_OK;
+}
+
+bool fork_stop(uint32_t stop)
+{
+    return fork_stops() && fork_at(runtime.plan->rules.count + stop);
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tiny guest: a system of a few hundred lines that boots in milliseconds, for tests. It keeps
 // named values in memory and answers lines on its second serial port:
-//   set NAME TEXT   get NAME   del NAME   sum NUMBER...   panic   hang   reset   flood   bye
+//   set NAME TEXT   get NAME   del NAME   sum NUMBER...   fill SECTORS   panic   hang   reset
+//   flood   noise   bye
 // Its console, the first serial port, is where it reports its end.
 #include <stddef.h>
 #include <stdint.h>
 
 #define CONSOLE 0x3f8
 #define LINK    0x2f8
+#define DISK    0x1f0
 
 static void out8(uint16_t port, uint8_t value)
 {
@@ -18,6 +20,10 @@ static uint8_t in8(uint16_t port)
     uint8_t value;
     __asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port));
     return value;
+}
+static void out16(uint16_t port, uint16_t value)
+{
+    __asm__ volatile("outw %0, %1" : : "a"(value), "Nd"(port));
 }
 static void put_char(uint16_t port, char c)
 {
@@ -234,6 +240,24 @@ static void reset(void)
     } none = {0, 0};
     __asm__ volatile("lidt %0; int3" : : "m"(none));
 }
+// Writes to the first sectors of the first IDE disk, by the old ports.
+static void fill(uint64_t sectors)
+{
+    for (uint32_t at = 0; at < sectors; at++) {
+        while ((in8(DISK + 7) & 0x80) != 0)
+            ;
+        out8(DISK + 6, (uint8_t)(0xe0 | at >> 24));
+        out8(DISK + 2, 1);
+        out8(DISK + 3, (uint8_t)at);
+        out8(DISK + 4, (uint8_t)(at >> 8));
+        out8(DISK + 5, (uint8_t)(at >> 16));
+        out8(DISK + 7, 0x30);
+        while ((in8(DISK + 7) & 0x88) != 0x08)
+            ;
+        for (int i = 0; i < 256; i++)
+            out16(DISK, 0x5a5a);
+    }
+}
 static void answer(char *line)
 {
     char *rest = cut(line);
@@ -250,6 +274,9 @@ static void answer(char *line)
     } else if (same(line, "sum")) {
         put_number(LINK, sum(rest), 10);
         put(LINK, "\n");
+    } else if (same(line, "fill")) {
+        fill(sum(rest));
+        put(LINK, "ok\n");
     } else if (same(line, "panic")) {
         panic("asked for");
     } else if (same(line, "hang")) {
@@ -260,9 +287,14 @@ static void answer(char *line)
     } else if (same(line, "flood")) {
         for (;;)
             put(CONSOLE, "all work and no play\n");
+    } else if (same(line, "noise")) {
+        for (int c = 255; c >= 0; c--)
+            put_char(CONSOLE, (char)c);
+        put(CONSOLE, "\nBUG: \033]0;title\007\033[2J\nRIP: \033[31m\r\n");
+        panic("\033c\xff\xfe");
     } else if (same(line, "bye")) {
         put(LINK, "bye\n");
-        __asm__ volatile("outw %0, %1" : : "a"((uint16_t)0x2000), "Nd"((uint16_t)0x604));
+        out16(0x604, 0x2000);
     } else {
         put(LINK, "what?\n");
     }
