@@ -352,6 +352,7 @@ bool picture_zero_is_end(const struct picture *picture)
     bool next = (picture->iterates || (picture->takes && !picture->narrow)) &&
                 !picture->zero_sets_errno &&
                 (picture_after(picture, 0) & (CAUSES | OUTCOME_AFTER_ANYTHING)) == 0;
-    return picture->other && (next || takes_out(picture) || is_ambiguous(picture) || is_initial(picture) ||
-                              picture_zero_is_asked_for(picture) || returns_argument(picture));
+    return picture->other &&
+           (next || takes_out(picture) || is_ambiguous(picture) || is_initial(picture) ||
+            picture_zero_is_asked_for(picture) || returns_argument(picture));
 }
