@@ -14,27 +14,35 @@ static bool ends_word(const char *at)
            (!capital || islower((unsigned char)at[-1]) || islower((unsigned char)at[1]));
 }
 
-// Whether a name contains a word: at its beginning, behind an underscore, or with a capital letter.
-static bool has_word(const char *name, const char *word)
+// Whether a word begins at `at`: at the beginning of a name, behind an underscore, or with a capital
+// letter. In PQisBusy, one begins behind a prefix of capital letters.
+static bool begins_word(const char *name, const char *at)
 {
-    size_t size = strlen(word);
-    for (const char *at = name; *at != '\0'; at++) {
-        // In PQisBusy, a word begins behind a prefix of capital letters.
-        bool prefixed = at - name >= 2 && islower((unsigned char)at[0]) &&
-                        isupper((unsigned char)at[-1]) && isupper((unsigned char)at[-2]);
-        bool begins = at == name || at[-1] == '_' || isupper((unsigned char)*at) || prefixed;
-        if (begins && strncasecmp(at, word, size) == 0 && ends_word(at + size))
-            return true;
-    }
-    return false;
+    return at == name || at[-1] == '_' || isupper((unsigned char)*at) ||
+           (at - name >= 2 && islower((unsigned char)at[0]) && isupper((unsigned char)at[-1]) &&
+            isupper((unsigned char)at[-2]));
 }
 
 static bool has_any_word(const char *name, const char *const *words, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (has_word(name, words[i]))
-            return true;
+    for (const char *at = name; *at != '\0'; at++) {
+        if (!begins_word(name, at))
+            continue;
+        int first = tolower((unsigned char)*at);
+        for (size_t i = 0; i < count; i++) {
+            if (words[i][0] != first) // most are not compared
+                continue;
+            size_t size = strlen(words[i]);
+            if (strncasecmp(at, words[i], size) == 0 && ends_word(at + size))
+                return true;
+        }
+    }
     return false;
+}
+
+static bool has_word(const char *name, const char *word)
+{
+    return has_any_word(name, &word, 1);
 }
 
 bool name_is_predicate(const char *name)
