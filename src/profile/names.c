@@ -14,8 +14,8 @@ static bool ends_word(const char *at)
            (!capital || islower((unsigned char)at[-1]) || islower((unsigned char)at[1]));
 }
 
-// Whether a word begins at `at`: at the beginning of a name, behind an underscore, or with a capital
-// letter. In PQisBusy, one begins behind a prefix of capital letters.
+// Whether a word begins at `at`: at the beginning of a name, behind an underscore, or with a
+// capital letter. In PQisBusy, one begins behind a prefix of capital letters.
 static bool begins_word(const char *name, const char *at)
 {
     return at == name || at[-1] == '_' || isupper((unsigned char)*at) ||
