@@ -121,10 +121,25 @@ enum name_misuse name_reports_misuse(const char *name)
                : NAME_MISUSE_NONE;
 }
 
+// Behind the name of a library that is made of words: FreeImage_LoadFromMemory.
+static const char *behind_library(const char *name)
+{
+    const char *end = strchr(name, '_');
+    bool small = false;
+    if (end == NULL || !isupper((unsigned char)*name))
+        return name;
+    for (const char *at = name; at < end; at++) {
+        if (small && isupper((unsigned char)*at))
+            return end + 1;
+        small |= islower((unsigned char)*at) != 0;
+    }
+    return name;
+}
+
 bool name_releases(const char *name)
 {
     static const char *const words[] = {"unref", "free", "destroy", "delete", "release"};
-    return has_any_word(name, words, sizeof words / sizeof *words);
+    return has_any_word(behind_library(name), words, sizeof words / sizeof *words);
 }
 
 bool name_is_measure(const char *name)
@@ -178,6 +193,11 @@ bool name_checks(const char *name)
 bool name_gets(const char *name)
 {
     return has_word(name, "get");
+}
+
+bool name_sets(const char *name)
+{
+    return has_word(name, "set");
 }
 
 bool name_is_timeout(const char *name)

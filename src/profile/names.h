@@ -51,6 +51,8 @@ bool name_transforms(const char *name);
 bool name_checks(const char *name);
 // It gets a property: pango_gravity_get_for_script.
 bool name_gets(const char *name);
+// Whether a function sets something; it may say whether that changed.
+bool name_sets(const char *name);
 // Its result is a time to wait: uv_backend_timeout.
 bool name_is_timeout(const char *name);
 // It reports an error: ERR_set_error, __xmlRaiseError.

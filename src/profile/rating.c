@@ -142,10 +142,13 @@ static struct rating judge_truth(const struct picture *picture, bool error)
     bool number = picture->summary->declared == DECLARED_NUMBER;
     bool reported = picture_reported(picture, 0) && !picture_reported(picture, 1);
     bool done = reported || name_does(picture->name) || (!number && name_acts(picture->name));
-    return (struct rating){question ? 20
-                           : error  ? 70
-                           : done   ? 60
-                                    : FAILURE_UNDECIDED,
+    // Who reports that a call is wrong would report a failure, too: nothing may have changed.
+    bool proper =
+        name_sets(picture->name) && !reported && (picture_after(picture, 0) & OUTCOME_MISUSE) != 0;
+    return (struct rating){question          ? 20
+                           : error           ? 70
+                           : done && !proper ? 60
+                                             : FAILURE_UNDECIDED,
                            FAILURE_TRUTH};
 }
 
@@ -460,7 +463,9 @@ static struct rating consult(const struct picture *picture, const struct return_
     bool only_zero = (all & DOCUMENTED_FAILS) == DOCUMENTED_ZERO_FAILS;
     bool question = (all & DOCUMENTED_TRUTH) != 0 && picture->truth && picture->gets;
     bool code = number != 0 && (all & DOCUMENTED_CODES) != 0 && number >= SMALLEST_RESULT;
-    bool checks = picture->checks && picture->negative; // 1, 0 and -1: yes, no and a failure
+    // 1, 0 and -1: yes, no and a failure. Or whether something is valid, and nothing fails.
+    bool only = picture->one && !picture->other && !picture_has_cause(picture, 0);
+    bool checks = picture->checks && (picture->negative || only);
     bool asks = (picture->asks || picture->compares || checks) && number == 0 && !picture->pointer;
     if (((told & DOCUMENTED_FAILS) != 0 || (told == 0 && code)) && rating.confidence < DOCUMENTED &&
         !asks)

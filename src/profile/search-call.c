@@ -308,8 +308,10 @@ struct error *search_apply_outcome(struct search *search, const struct search_st
     // they pass.
     bool null = state->result.state == TRACKED_VALUE &&
                 state->result.value.kind == VALUE_CONSTANT && state->result.value.number == 0;
-    if (outcome->asked && outcome->conditional && (null || only_returns_result(state)))
+    if (outcome->asked && outcome->conditional && (null || only_returns_result(state))) {
+        search->summary->asked |= only_returns_result(state);
         return NULL;
+    }
     // Nor has who returns what a function returns that is called by mistake.
     if (outcome_is_misuse(outcome->after) && only_returns_result(state))
         return NULL;
@@ -528,6 +530,19 @@ static void step_over(struct search *search, struct search_state *state, uint32_
     search_state_note_result(search, state, at);
 }
 
+// p = copy(list); if (p == NULL) return p: NULL is what the callee was given, if it has no other.
+static bool hands_on_nothing(struct search *search, const struct search_state *state,
+                             const struct summary *callee)
+{
+    const struct bounds *bounds = known_result(state);
+    bool null = state->result.state == TRACKED_VALUE &&
+                state->result.value.kind == VALUE_CONSTANT && state->result.value.number == 0;
+    bool nothing = callee->asked && bounds != NULL && bounds_say_null(bounds) &&
+                   (null || only_returns_result(state));
+    search->summary->asked |= nothing;
+    return nothing;
+}
+
 struct error *search_step_call(struct search *search, struct search_state *state, uint32_t at,
                                bool *ret_forked)
 {
@@ -556,7 +571,8 @@ struct error *search_step_call(struct search *search, struct search_state *state
     if (asks && is_vague(callee))
         TRY(hand_on_negative(search, state, at));
     const struct return_outcome *effect = asks ? NULL : only_effect(callee);
-    bool null = asks && is_vague(callee) && take_null(search, state, block);
+    bool null = asks && is_vague(callee) && (callee == NULL || !callee->asked) &&
+                take_null(search, state, block);
     if (callee == NULL || callee->outcomes.count == 0 || (!asks && effect == NULL) || null) {
         step_over(search, state, at, callee, asks && !null);
         return NULL;
@@ -569,9 +585,10 @@ struct error *search_step_call(struct search *search, struct search_state *state
     search_note_pointer(search, state, block, callee);
     if (effect != NULL)
         return search_apply_outcome(search, state, effect, at);
-    bool failed = explains_error(state, callee);
+    bool failed = explains_error(state, callee), nothing = hands_on_nothing(search, state, callee);
     for (size_t i = 0; i < callee->outcomes.count; i++)
-        if (!failed || callee->outcomes.items[i].sets_error)
+        if ((!failed || callee->outcomes.items[i].sets_error) &&
+            (!nothing || callee->outcomes.items[i].result.kind != VALUE_OTHER))
             TRY(search_apply_result(search, state, callee, i, at));
     return NULL;
 }

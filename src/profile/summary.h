@@ -64,6 +64,7 @@ struct summary {
     bool open;      // recursion: the function is still being searched, and outcomes will follow
     bool through_pointer; // a result is that of a function which is called through a pointer
     bool kept;            // a result is an int that was kept in an object
+    bool asked;           // NULL is returned to who gives nothing: that outcome is left out
     bool reads;           // it is not sure that no memory is read but the stack and constants
     bool computed;        // a result is neither a constant nor 64 bits that were kept somewhere
     uint8_t declared;     // enum declared_result
