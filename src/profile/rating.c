@@ -159,7 +159,6 @@ static bool fails_beside_negative(const struct picture *picture)
     return picture->negative && picture->distinct_negative <= 2 && picture->one &&
            picture->distinct_positive == 1 && !picture->asks && !picture->compares &&
            !picture->one_after && !picture_reported(picture, 1) &&
-           (picture->positive_gives || picture->positive_succeeds) &&
            (picture_after_failure(picture, 0, true) || picture_reported(picture, 0));
 }
 

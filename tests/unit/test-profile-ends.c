@@ -277,19 +277,7 @@ static const char source[] =
     "    if (queue->numbers[0] == 3) return 65536;\n"
     "    if (queue->numbers[0] == 2) return 32768;\n"
     "    return queue->numbers[1] != 0 ? 2 : old ? 3 : 1;\n"
-    "}\n"
-    "__attribute__((noinline)) static int handle(struct queue *queue)\n"
-    "{\n"
-    "    if (queue->count > 7) return -1;\n"
-    "    queue->count++; return 0;\n"
-    "}\n"
-    "int service(struct queue *queue)\n" // 0 though something failed; 1 if it is the last time
-    "{\n"
-    "    if (queue == NULL || queue->state == 9) return -1;\n"
-    "    if (handle(queue) < 0) { queue->state = 2; return 0; }\n"
-    "    return queue->first != NULL;\n"
     "}\n";
-
 // Which failures of a function fill in an out-parameter with what is not known.
 static void expect_outputs(const struct profile *profile, const char *name, int64_t number,
                            bool wanted)
@@ -351,7 +339,6 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "get_result", "");
     expect(&item.profile, "get_copied", "0");
     expect(&item.profile, "get_current_api", "");
-    expect(&item.profile, "service", "-1");
     unlink(path);
 }
 
