@@ -210,6 +210,38 @@ static void test_judgement(void **state)
     assert_true(confidence("f", acts, DECLARED_NUMBER, -1, NULL) >= FAILURE_LIKELY);
 }
 
+// Confidence of 0 beside 1.
+static unsigned no_confidence(const char *name, unsigned after, unsigned documented)
+{
+    _cleanup_(summary_deinit) struct summary summary = {.declared = DECLARED_TRUTH,
+                                                        .documented = (uint16_t)documented};
+    _cleanup_(failures_deinit) struct failures failures = {0};
+    for (int64_t i = 0; i < 2; i++) {
+        const struct return_outcome outcome = {.result = {.kind = VALUE_CONSTANT, .number = i},
+                                               .after = i == 0 ? (uint16_t)after : 0};
+        assert_null(summary_add(&summary, &outcome));
+    }
+    assert_null(failures_of(&summary, HINT_MADE | HINT_ACTS | HINT_WORKS, name, &failures));
+    for (size_t i = 0; i < failures.items.count; i++)
+        if (failures.items.items[i].result.number == 0)
+            return failures.items.items[i].confidence;
+    return 0;
+}
+
+// What no may mean besides a failure: nothing changed, or what was checked is not valid.
+static void test_no(void **state)
+{
+    const unsigned misuse = OUTCOME_MISUSE | OUTCOME_PROPER | OUTCOME_UNFORCED;
+    assert_true(no_confidence("f_set_state", OUTCOME_UNFORCED, 0) >= FAILURE_LIKELY);
+    assert_true(no_confidence("f_set_state", misuse, 0) < FAILURE_LIKELY);
+    assert_true(no_confidence("f_send", misuse, 0) >= FAILURE_LIKELY);
+    assert_true(no_confidence("f_set_state", misuse | OUTCOME_AFTER_REPORT, 0) >= FAILURE_LIKELY);
+    assert_true(no_confidence("f_send", OUTCOME_UNFORCED, DOCUMENTED_ZERO_FAILS) == 75);
+    assert_true(no_confidence("f_check", OUTCOME_UNFORCED, DOCUMENTED_ZERO_FAILS) < FAILURE_LIKELY);
+    const unsigned fails = OUTCOME_UNFORCED | OUTCOME_AFTER_FAILURE;
+    assert_true(no_confidence("f_check", fails, DOCUMENTED_ZERO_FAILS) >= FAILURE_LIKELY);
+}
+
 // That nothing says whether 0 or 1 is a failure is told, unless it is an int.
 static void test_undecided(void **state)
 {
@@ -318,8 +350,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types),     cmocka_unit_test(test_broken),
         cmocka_unit_test(test_directory), cmocka_unit_test(test_judgement),
-        cmocka_unit_test(test_zero),      cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_undecided), cmocka_unit_test(test_stub),
+        cmocka_unit_test(test_no),        cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_steps),     cmocka_unit_test(test_undecided),
+        cmocka_unit_test(test_stub),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -277,7 +277,33 @@ static const char source[] =
     "    if (queue->numbers[0] == 3) return 65536;\n"
     "    if (queue->numbers[0] == 2) return 32768;\n"
     "    return queue->numbers[1] != 0 ? 2 : old ? 3 : 1;\n"
-    "}\n";
+    "}\n"
+    "struct item *FreeItem_LoadOne(struct queue *queue)\n" // NULL is: nothing is freed
+    "{\n"
+    "    struct item *item = malloc(sizeof *item);\n"
+    "    if (item == NULL) return NULL;\n"
+    "    queue->last = item; item->next = NULL;\n"
+    "    return item;\n"
+    "}\n"
+    "int use_load(struct queue *queue) { return FreeItem_LoadOne(queue)->key; }\n"
+    "__attribute__((noinline, visibility(\"protected\"))) struct item *copy_deep(struct item "
+    "*from, int n)\n"
+    "{\n"
+    "    if (from == NULL) return NULL;\n"
+    "    struct item *first = (struct item *)cell_at(NULL, n);\n"
+    "    *first = *from; first->key += n; return first->owner;\n"
+    "}\n"
+    "__attribute__((noinline, visibility(\"protected\"))) struct item *copy_items(struct item "
+    "*from)\n"
+    "{ return copy_deep(from, 0); }\n"
+    "struct item *items_list_copy(struct item *from)\n" // the copy of nothing
+    "{\n"
+    "    struct item *copies = copy_items(from);\n"
+    "    for (struct item *item = copies; item != NULL; item = item->next) item->key++;\n"
+    "    return copies;\n"
+    "}\n"
+    "int use_copies(struct item *from) { return items_list_copy(from)->key; }\n";
+
 // Which failures of a function fill in an out-parameter with what is not known.
 static void expect_outputs(const struct profile *profile, const char *name, int64_t number,
                            bool wanted)
@@ -339,6 +365,8 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "get_result", "");
     expect(&item.profile, "get_copied", "0");
     expect(&item.profile, "get_current_api", "");
+    expect(&item.profile, "FreeItem_LoadOne", "0");
+    expect(&item.profile, "items_list_copy", "");
     unlink(path);
 }
 
