@@ -177,9 +177,10 @@ static bool same_text(const char *a, const char *b)
 
 #define NEAR 2 // frames of the program: the caller of the failed function, and whoever called that
 
-// One function makes the failed calls, itself or by what it calls next, tests them, and the very
-// same comes of both: it takes all these failures for one, as in `if (!(f = open()) || !read(f))`.
-// Two calls of the same function are two, and guesses are joined with what causes them.
+// One function makes the failed calls, itself or one of them by what it calls next, tests them, and
+// the very same comes of both: it takes these failures for one, as in `if (!(f = open()) ||
+// !digest(f))`. Two calls of the same function are two, two functions that main() calls are, too,
+// and guesses are joined with what causes them.
 static bool is_one_effect(const struct finding_member *a, const struct finding_member *b)
 {
     struct frame_text left, right;
@@ -192,7 +193,7 @@ static bool is_one_effect(const struct finding_member *a, const struct finding_m
         same_part(called_function(a), called_function(b)))
         return false;
     for (size_t i = 0; i < NEAR; i++)
-        for (size_t j = 0; j < NEAR; j++)
+        for (size_t j = 0; i + j < NEAR; j++)
             if (fault_frame(a, i, &left) && fault_frame(b, j, &right) &&
                 !frame_part_is_libc(left.module) && origin_same_function(&left, &right))
                 return true;

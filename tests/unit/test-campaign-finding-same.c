@@ -139,6 +139,10 @@ static void one_effect_of_several_calls(void **state)
     memory.proof = STORE_PROOF_CAUSED;
     assert_false(same(open, memory));
     memory.proof = open.proof;
+    // Two functions that one calls test for themselves.
+    open.stack = "x+0x384 {dddddddd+0x34}\nx+0x705 {cccccccc+0x75}";
+    memory.stack = "x+0x984 {eeeeeeee+0x94}\nx+0x725 {cccccccc+0x95}";
+    assert_false(same(open, memory));
     // The C library's start of a program is in all of them.
     open.stack = "x+0x705 {cccccccc+0x75}\n__libc_start_call_main at l.h:58 (libc.so.6)";
     memory.stack = "x+0x384 {dddddddd+0x34}\n__libc_start_call_main at l.h:58 (libc.so.6)";
