@@ -314,8 +314,7 @@ struct error *scope_owns(struct scope *scope, const struct injection *injection,
     const char *program = injection != NULL ? injection->program : NULL;
     bool named = scope->rule == RULE_PATTERNS;
     *ret_owns = named && is_matched(scope, library, NULL);
-    if (named || program == NULL ||
-        frame_part_is_libc(frame_part(library)) ||
+    if (named || program == NULL || frame_part_is_libc(frame_part(library)) ||
         scope_of(scope, injection) != STORE_SCOPE_MINE)
         return NULL;
     *ret_owns = is_namesake(program, library);

@@ -84,8 +84,8 @@ static bool has_file(const char *list, const char *name)
     bool library = strstr(name, ".so") != NULL;
     for (const char *at = list; (at = strstr(at, name)) != NULL; at++) {
         size_t whole = strcspn(at, "/\n");
-        bool placed = library ? at != list && at[-1] == '/'
-                              : at - list > 4 && memcmp(at - 4, "bin/", 4) == 0;
+        bool placed =
+            library ? at != list && at[-1] == '/' : at - list > 4 && memcmp(at - 4, "bin/", 4) == 0;
         if (placed && at[whole] == '\n' && (whole == size || (size == NAME_CUT && !library)))
             return true;
     }

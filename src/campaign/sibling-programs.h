@@ -23,7 +23,8 @@ _must_check_ struct error *sibling_programs_add(struct sibling_programs *sibling
 _must_check_ struct error *sibling_programs_add_packages(struct sibling_programs *siblings,
                                                          const char *directory);
 #define SIBLING_PACKAGES "/var/lib/dpkg"
-// Whether two programs have functions in common or come from one source, directly or through others.
+// Whether two programs have functions in common or come from one source, directly or through
+// others.
 bool sibling_programs_are(const struct sibling_programs *siblings, const char *left,
                           const char *right);
 

@@ -34,8 +34,7 @@ static void packages_tell_programs_of_one_project(void **state)
     assert_non_null(mkdtemp(directory));
     snprintf(info, sizeof info, "%s/info", directory);
     assert_int_equal(mkdir(info, 0700), 0);
-    put(info, "tools.list",
-        "/.\n/usr\n/usr/bin\n/usr/bin/one\n/usr/bin/a-very-long-name-of-one\n");
+    put(info, "tools.list", "/.\n/usr\n/usr/bin\n/usr/bin/one\n/usr/bin/a-very-long-name-of-one\n");
     put(info, "more.list",
         "/usr/bin/three\n/usr/share/doc/one\n/usr/share/doc/two\n/usr/bin/two.txt\n");
     put(info, "other.list", "/usr/sbin/two\n/usr/bin/four\n/usr/bin/three\n");
@@ -47,9 +46,10 @@ static void packages_tell_programs_of_one_project(void **state)
         "Package: more\nVersion: 1\n\nPackage: libone\nVersion: 2\nSource: everything\n\n"
         "Package: libtwo\nDescription: x\n Package: other\n\nPackage: none\nSource: tools\n");
     _cleanup_(sibling_programs_deinit) struct sibling_programs siblings = {0};
-    static const char *const names[] = {"one",  "two",  "three",           "four",
-                                        "none", "libone.so.1", "a-very-long-nam", "libmore.so.2",
-                                        "libtwo.so.1", "libthree.so.1"};
+    static const char *const names[] = {
+        "one",         "two",          "three",           "four",
+        "none",        "libone.so.1",  "a-very-long-nam", "libmore.so.2",
+        "libtwo.so.1", "libthree.so.1"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         must(sibling_programs_add(&siblings, names[i], ""));
     must(sibling_programs_add_packages(&siblings, "/nonexistent/directory"));
@@ -65,9 +65,9 @@ static void packages_tell_programs_of_one_project(void **state)
     assert_false(sibling_programs_are(&siblings, "one", "libmore.so.2"));
     assert_false(sibling_programs_are(&siblings, "two", "libtwo.so.1"));
     assert_false(sibling_programs_are(&siblings, "libthree.so.1", "libtwo.so.1"));
-    static const char *const files[] = {"info/tools.list",        "info/more.list",
-                                        "info/other.list",        "info/wrong.md5sums",
-                                        "info/libone:amd64.list", "info/libtwo.list", "status"};
+    static const char *const files[] = {
+        "info/tools.list",        "info/more.list",   "info/other.list", "info/wrong.md5sums",
+        "info/libone:amd64.list", "info/libtwo.list", "status"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[200];
         snprintf(path, sizeof path, "%s/%s", directory, files[i]);
