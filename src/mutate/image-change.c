@@ -111,7 +111,7 @@ static struct error *has_note(const char *path, bool *ret_noted)
 struct error *image_open_original(const char *path, int *ret_file)
 {
     _cleanup_(image_close) struct image image = {0};
-    bool noted;
+    bool noted = false;
     TRY(has_note(path, &noted));
     if (!noted) {
         *ret_file = -1;
