@@ -43,7 +43,6 @@ struct engine_result {
     double seconds;
     char *stack;         // of the crash or hang, or NULL
     char *output;        // end of stderr, or NULL
-    struct buffer trace; // packed, of a run that deviates; or empty
     enum trial_way way;
     uint32_t round; // of a long-lived server: the number of this fault in its life; or 0
     enum wire_fork_refusal refusal; // why forking was refused, if that is known
