@@ -89,8 +89,8 @@ static struct error *enable_entry(struct image *image, const struct image_entry 
     if (memcmp(code, entry->idle, MARK_NOP_SIZE) != 0 &&
         memcmp(code, entry->leads, MARK_NOP_SIZE) != 0)
         return changed(image, entry->begin);
-    TRY(write_bytes(entry->address, code, leads ? entry->leads : entry->idle, MARK_NOP_SIZE,
-                    patches));
+    TRY(image_write_code(entry->address, code, leads ? entry->leads : entry->idle, MARK_NOP_SIZE,
+                         patches));
     image_set_entry(image, entry, leads);
     return NULL;
 }

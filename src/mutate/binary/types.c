@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is known of the types of variables when all functions of a module were read. What is handed to
-// the same function as the same argument, and what the same function returns, has the same type in all
-// functions. So faults that need types are decided at the end: another variable as an argument (WPFV),
-// and what is a variable and what a member of a structure, whose address a function gets that uses the
-// members.
+// What is known of the types of variables when all functions of a module were read. What is handed
+// to the same function as the same argument, and what the same function returns, has the same type
+// in all functions. So faults that need types are decided at the end: another variable as an
+// argument (WPFV), and what is a variable and what a member of a structure, whose address a
+// function gets that uses the members.
 #include "mutate/binary/internal.h"
 
 #include "base/cleanup.h"
@@ -133,7 +133,8 @@ static void unite(struct types *types, uint32_t a, uint32_t b)
 
 // ---- functions ----
 
-// Arguments and results of the C library that point to any type: as bits, RESULT_SLOT is the result.
+// Arguments and results of the C library that point to any type: as bits, RESULT_SLOT is the
+// result.
 #define ANY(slot) (1u << (slot))
 static const struct {
     const char *name;
@@ -237,7 +238,8 @@ static void pass_on(struct types *types, struct body *body, const struct local *
         types->any.items[type] = true;
 }
 
-static void add_link(struct types *types, struct body *body, uint64_t key, unsigned slot, uint32_t type)
+static void add_link(struct types *types, struct body *body, uint64_t key, unsigned slot,
+                     uint32_t type)
 {
     uint32_t of_slot = type_of_slot(types, key, slot);
     struct link *added = ARRAY_ADD(&types->links);
@@ -308,10 +310,8 @@ void types_note_argument(struct types *types, struct body *body, size_t first, u
     uint32_t slot = key != 0 ? type_of_slot(types, key, number) : FLOW_NONE;
     body->failed |= note == NULL || (key != 0 && slot == FLOW_NONE);
     if (note != NULL)
-        *note = (struct note){.function = body->function,
-                              .type = slot,
-                              .size = size,
-                              .offset = insn->displacement};
+        *note = (struct note){
+            .function = body->function, .type = slot, .size = size, .offset = insn->displacement};
 }
 
 // The variable that gets what a call returns, or that is returned.
@@ -321,12 +321,10 @@ void types_note_result(struct types *types, struct body *body, size_t first, uin
     const struct isa_insn *next = insn + 1 < body->end ? &what[1] : NULL;
     bool ends = next != NULL && body->tail.items[insn + 1 - body->start], any = false;
     if (insn_is_call(what) && next != NULL) {
-        const struct local *local = next->kind == ISA_STORE && next->src == ISA_RETURN
-                                        ? local_of(body, next)
-                                        : NULL;
-        uint64_t key = local != NULL && local->width == 8
-                           ? key_of(types, what, RESULT_SLOT, &any)
-                           : 0;
+        const struct local *local =
+            next->kind == ISA_STORE && next->src == ISA_RETURN ? local_of(body, next) : NULL;
+        uint64_t key =
+            local != NULL && local->width == 8 ? key_of(types, what, RESULT_SLOT, &any) : 0;
         if (any)
             variable_of(types, body, first, local)->any = true;
         if (key != 0)
@@ -340,7 +338,7 @@ void types_note_result(struct types *types, struct body *body, size_t first, uin
         if (local->number != 0)
             pass_on(types, body, local, local->number - 1u);
         add_link(types, body, hash_mix(1, body->function), RESULT_SLOT,
-             variable_of(types, body, first, local)->type);
+                 variable_of(types, body, first, local)->type);
     }
 }
 
@@ -413,9 +411,8 @@ static void drop_members(struct types *types, struct binary_faults *faults)
         while (first < types->handed.count &&
                types->handed.items[first].function < changed->function)
             first++;
-        for (size_t j = first; j < types->handed.count &&
-                               types->handed.items[j].function == changed->function;
-             j++) {
+        for (size_t j = first;
+             j < types->handed.count && types->handed.items[j].function == changed->function; j++) {
             const struct note *handed = &types->handed.items[j];
             uint32_t size = handed->type == FLOW_NONE
                                 ? handed->size
