@@ -17,6 +17,8 @@ struct finding_member {
     char *cause;
     char *library, *blamed;          // as stored, and as it should be; or NULL
     char *function, *stack, *result; // of the fault: "malloc", frames, "NULL/ENOMEM"; or NULL
+    char *module;                    // whose call it is, at `offset`; or NULL
+    uint64_t offset;
     char *program;                   // that it was injected into, or NULL
     char *crash_stack;               // or NULL
     char *reason;                    // of the example's verdict, or NULL
