@@ -261,8 +261,9 @@ static bool is_one_crash(const struct finding_member *a, const struct finding_me
 {
     struct frame_text frame;
     bool reads = origin_reads_stream(a->function) && origin_reads_stream(b->function);
-    return ((a->tested && b->tested) || reads) && crash_frame(a, &frame) && crash_frame(b, &frame) &&
-           place_size(a) == place_size(b) && strncmp(a->cause, b->cause, place_size(a)) == 0;
+    return ((a->tested && b->tested) || reads) && crash_frame(a, &frame) &&
+           crash_frame(b, &frame) && place_size(a) == place_size(b) &&
+           strncmp(a->cause, b->cause, place_size(a)) == 0;
 }
 
 #define NULL_PAGE 4096

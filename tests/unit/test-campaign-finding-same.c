@@ -52,6 +52,14 @@ static void read_errors_of_one_call(void **state)
     assert_true(same(lost, member(VERDICT_WRONG_OUTPUT, "readdir", "NULL/EIO", next)));
     assert_false(same(lost, member(VERDICT_SILENT, "readdir", "NULL/EIO", elsewhere)));
     assert_false(same(lost, member(VERDICT_CRASH, "readdir", "NULL/EIO", next)));
+    // Reads of a stream whose failure is ignored, and a crash in one place after them.
+    struct finding_member line = member(VERDICT_CRASH, "__getdelim", "-1/EIO", here), other = line;
+    line.cause = other.cause = "crash SIGSEGV in {d855c8f7+0xa5}";
+    line.crash_stack = other.crash_stack = "x+0x3975 {d855c8f7+0xa5}";
+    other.stack = elsewhere;
+    assert_true(same(line, other));
+    other.function = "tmpfile";
+    assert_false(same(line, other));
     assert_false(same(member(VERDICT_SILENT, "close", "-1/EIO", here),
                       member(VERDICT_HANG, "close", "-1/EIO", here)));
 }
