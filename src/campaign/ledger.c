@@ -190,22 +190,28 @@ static enum store_way way_of(enum trial_way way)
     return ways[way];
 }
 
-static struct error *add_invocation(struct ledger *ledger, int64_t trial,
-                                    const struct engine_result *result)
+static struct error *add_invocations(struct ledger *ledger, int64_t trial,
+                                     const struct engine_result *result)
 {
-    const struct deviation *deviation = &result->judgement.deviation;
-    struct store_invocation row = {
-        .trial = trial,
-        .number = 1, // the command is the target
-        .differing = deviation->count,
-        .same_status = deviation->same_status,
-        .same_time = deviation->same_time,
-        .call = deviation->call,
-        .about = deviation->sentence,
-        .trace = result->trace.data,
-        .trace_size = result->trace.size,
-    };
-    return deviation->known ? store_add_invocation(ledger->store, &row) : NULL;
+    for (size_t i = 0; i < result->judgement.deviations.list.count; i++) {
+        const struct deviation *deviation = &result->judgement.deviations.list.items[i];
+        struct store_invocation row = {
+            .trial = trial,
+            .number = deviation->number,
+            .differing = deviation->count,
+            .same_status = deviation->same_status,
+            .same_time = deviation->same_time,
+            .call = deviation->call,
+            .about = deviation->sentence,
+            .trace = deviation->trace.data,
+            .trace_size = deviation->trace.size,
+            .calls = deviation->calls,
+            .seconds = deviation->seconds,
+        };
+        if (deviation->activated)
+            TRY(store_add_invocation(ledger->store, &row));
+    }
+    return NULL;
 }
 
 static struct error *add_propagation(struct ledger *ledger, int64_t trial,
@@ -258,7 +264,7 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
     };
     TRY(store_add_trial(ledger->store, &row));
     *ret_id = row.id;
-    TRY(add_invocation(ledger, row.id, result));
+    TRY(add_invocations(ledger, row.id, result));
     TRY(add_propagation(ledger, row.id, result));
     if (result->observation.crash_delay > 0)
         TRY(store_add_latency(ledger->store, row.id, result->observation.crash_delay));

@@ -34,6 +34,7 @@ static const struct campaign_row rows[] = {
     {.shared = "references", .help = "fault-free runs before the first trial (5)"},
     {.shared = "expect-status"},
     {.shared = "behaviour"},
+    {.shared = "invocations"},
     {.shared = "interface"},
     {.shared = "compare"},
     {.shared = "ignore"},
