@@ -236,12 +236,14 @@ static int take_number(int shared)
 }
 
 // What has the ID of a process in it, as the name of a file, varies between reference runs then. It
-// would differ in a trial with a process or thread more or less, which is no harm.
+// would differ in a trial with a process or thread more or less, which is no harm. Behaviour and
+// interfaces have to be the same in all references.
 static void add_numbers(struct shot_run *shot_run)
 {
     static char *const command[] = {"numbers", NULL};
     bool reference = shot_run->shot.spec == NULL && shot_run->server == NULL &&
-                     shot_run->branches == NULL && !shot_run->debugged;
+                     shot_run->branches == NULL && !shot_run->debugged &&
+                     shot_run->observed == NULL;
     if (!reference || shot_run->shooting->numbered++ != 1)
         return;
     shot_run->kinds[shot_run->count] = NUMBERS;
