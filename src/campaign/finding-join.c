@@ -22,6 +22,7 @@ void finding_members_deinit(struct finding_members *members)
         free(member->stack);
         free(member->crash_stack);
         free(member->reason);
+        free(member->module);
         free(member->program);
         free(member->result);
         free(member->told);
@@ -67,6 +68,8 @@ static struct error *note_fault(void *data, const struct store_injection *row)
     if (member->stack != NULL)
         return NULL;
     TRY(copy(row->function, &member->function));
+    TRY(copy(row->module, &member->module));
+    member->offset = row->offset;
     TRY(copy(row->program, &member->program));
     return copy(row->stack, &member->stack);
 }

@@ -3,6 +3,7 @@
 // it depends on who calls. See finding-same.h.
 #include "campaign/finding-same.h"
 
+#include "base/file.h"
 #include "base/frame-text.h"
 #include "injector/realism.h"
 #include "oracle/origin.h"
@@ -72,11 +73,24 @@ static struct frame_part called_function(const struct finding_member *member)
                                                              : (struct frame_part){0};
 }
 
+// Whether one instruction makes the failed calls. All calls of the C and the C++ library are made
+// from a few.
+static bool same_instruction(const struct finding_member *a, const struct finding_member *b)
+{
+    if (a->module == NULL || b->module == NULL || strcmp(a->module, b->module) != 0 ||
+        a->offset != b->offset)
+        return false;
+    struct frame_part name = frame_part(file_base_name(a->module));
+    return !frame_part_is_libc(name) && !frame_part_is_libstdcxx(name);
+}
+
 // Whether the same call of the program fails in both, by itself or by what it calls inside the C
 // library. A line, or code without addresses, does not tell whom it calls there.
 static bool same_call(const struct finding_member *a, const struct finding_member *b)
 {
     struct frame_text left, right;
+    if (same_instruction(a, b))
+        return true;
     if (!fault_frame(a, 0, &left) || !fault_frame(b, 0, &right) || !same_place(&left, &right))
         return false;
     bool exact = left.function.text == NULL && same_part(left.whole, right.whole);
@@ -199,10 +213,19 @@ static bool is_read(const struct finding_member *member)
     return is;
 }
 
-// One function makes the failed calls, itself or one of them by what it calls next, tests them, and
-// the very same comes of both: it takes these failures for one, as in `if (!(f = open()) ||
-// !digest(f))`. Two calls of the same function are two, those of different conditions are, too, and
-// guesses are joined with what causes them.
+// Whether one function makes both calls itself. main() does all sorts of things.
+static bool in_one_function(const struct finding_member *a, const struct finding_member *b)
+{
+    struct frame_text left, right, above;
+    return fault_frame(a, 0, &left) && fault_frame(b, 0, &right) &&
+           origin_same_function(&left, &right) && fault_frame(a, 1, &above) &&
+           !frame_part_is_libc(above.module);
+}
+
+// One function makes the failed calls, tests them, and the very same comes of both: it takes these
+// failures for one. So does a condition of which one call is made by what the function calls next,
+// as in `if (!(f = open()) || !digest(f))`. Two calls of the same function are two, and guesses are
+// joined with what causes them.
 static bool is_one_effect(const struct finding_member *a, const struct finding_member *b)
 {
     struct frame_text left, right;
@@ -215,6 +238,8 @@ static bool is_one_effect(const struct finding_member *a, const struct finding_m
         origin_same_function(&left, &right) && !same_place(&left, &right) &&
         same_part(called_function(a), called_function(b)))
         return false;
+    if (in_one_function(a, b))
+        return true;
     for (size_t i = 0; i < NEAR; i++)
         for (size_t j = 0; i + j < NEAR; j++)
             if (fault_frame(a, i, &left) && fault_frame(b, j, &right) &&
@@ -230,12 +255,15 @@ static size_t place_size(const struct finding_member *member)
     return after != NULL ? (size_t)(after - member->cause) : strlen(member->cause);
 }
 
-// Failures that others had handled lead to one place, and crash there.
+// Failures that others had handled lead to one place, and crash there; or read errors do, of which
+// one check would tell.
 static bool is_one_crash(const struct finding_member *a, const struct finding_member *b)
 {
     struct frame_text frame;
-    return a->tested && b->tested && crash_frame(a, &frame) && crash_frame(b, &frame) &&
-           place_size(a) == place_size(b) && strncmp(a->cause, b->cause, place_size(a)) == 0;
+    bool reads = origin_reads_stream(a->function) && origin_reads_stream(b->function);
+    return ((a->tested && b->tested) || reads) && crash_frame(a, &frame) &&
+           crash_frame(b, &frame) && place_size(a) == place_size(b) &&
+           strncmp(a->cause, b->cause, place_size(a)) == 0;
 }
 
 #define NULL_PAGE 4096

@@ -17,9 +17,11 @@ struct finding_member {
     char *cause;
     char *library, *blamed;          // as stored, and as it should be; or NULL
     char *function, *stack, *result; // of the fault: "malloc", frames, "NULL/ENOMEM"; or NULL
-    char *program;                   // that it was injected into, or NULL
-    char *crash_stack;               // or NULL
-    char *reason;                    // of the example's verdict, or NULL
+    char *module;                    // whose call it is, at `offset`; or NULL
+    uint64_t offset;
+    char *program;     // that it was injected into, or NULL
+    char *crash_stack; // or NULL
+    char *reason;      // of the example's verdict, or NULL
     // What became of the result, by the explanation: `untested` by the function that made the call.
     bool untested, tested, returned;
     bool in_libc; // it failed inside the C library, which has not told the program yet

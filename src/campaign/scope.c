@@ -41,6 +41,17 @@ static const char *const runners[] = {
 // unless the command names it.
 static const char *const interpreters[] = {"perl", "python", "ruby", "tclsh", "lua", "php"};
 
+// Shells that hardly anybody uses but for scripts of their own.
+static const char *const script_shells[] = {"mksh", "ksh", "ksh93", "zsh", "tcsh", "fish"};
+
+static bool is_script_shell(const char *program)
+{
+    for (size_t i = 0; i < sizeof script_shells / sizeof *script_shells; i++)
+        if (strcmp(script_shells[i], program) == 0)
+            return true;
+    return false;
+}
+
 static bool is_interpreter(const char *program)
 {
     for (size_t i = 0; i < sizeof interpreters / sizeof *interpreters; i++) {
@@ -57,7 +68,7 @@ static bool is_named(const struct words *command, const char *program)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                   "0123456789_-.";
     size_t size = strlen(program);
-    for (size_t i = 0; i < command->count; i++) {
+    for (size_t i = is_script_shell(program); i < command->count; i++) {
         const char *word = command->items[i];
         for (const char *at = word; (at = strstr(at, program)) != NULL; at += size)
             if ((at == word || strchr(letters, at[-1]) == NULL) &&
@@ -165,6 +176,13 @@ static bool is_commands(const struct scope *scope, const char *module, const cha
            (program[size] == '\0' || program[size] == '-');
 }
 
+// An interpreter is tested if the command names it; a shell, if another one runs it.
+static bool is_named_tool(const struct scope *scope, const char *program)
+{
+    return (is_interpreter(program) || is_script_shell(program)) &&
+           is_named(&scope->definition->command, program);
+}
+
 static bool is_own(const struct scope *scope, enum rule rule, const char *module,
                    const char *program)
 {
@@ -177,9 +195,8 @@ static bool is_own(const struct scope *scope, enum rule rule, const char *module
     case RULE_COMMAND:
         return program == NULL || is_commands(scope, module, program);
     case RULE_NO_RUNNERS:
-        return program == NULL ||
-               (!is_runner(program) &&
-                (!is_interpreter(program) || is_named(&scope->definition->command, program)));
+        return program == NULL || is_named_tool(scope, program) ||
+               (!is_runner(program) && !is_interpreter(program));
     default:
         return true;
     }
@@ -308,6 +325,22 @@ static struct error *is_one_project(struct map *known, const char *program, cons
     return NULL;
 }
 
+// The program's own file, which the process may have by another name: "convert-im6.q16" of convert.
+static bool find_program_file(const char *stack, char *name, size_t size)
+{
+    struct frame_text frame;
+    bool found = false;
+    while (stack != NULL && frame_text_next(&stack, &frame)) {
+        struct frame_part module = frame.module;
+        if (module.text == NULL || module.size == 0 || module.size >= size ||
+            memmem(module.text, module.size, ".so", 3) != NULL || frame_part_is_libc(module))
+            continue;
+        snprintf(name, size, "%.*s", (int)module.size, module.text);
+        found = true;
+    }
+    return found;
+}
+
 struct error *scope_owns(struct scope *scope, const struct injection *injection,
                          const char *library, bool *ret_owns)
 {
@@ -317,6 +350,12 @@ struct error *scope_owns(struct scope *scope, const struct injection *injection,
     if (named || program == NULL || frame_part_is_libc(frame_part(library)) ||
         scope_of(scope, injection) != STORE_SCOPE_MINE)
         return NULL;
+    char file[NAME_MAX + 1];
     *ret_owns = is_namesake(program, library);
-    return *ret_owns ? NULL : is_one_project(&scope->libraries, program, library, ret_owns);
+    if (!*ret_owns)
+        TRY(is_one_project(&scope->libraries, program, library, ret_owns));
+    if (!*ret_owns && find_program_file(injection->stack, file, sizeof file) &&
+        strcmp(file, program) != 0)
+        TRY(is_one_project(&scope->libraries, file, library, ret_owns));
+    return NULL;
 }

@@ -14,8 +14,9 @@
 
 #include <time.h>
 
-enum step { SETUP, PRETEST, BUILD, WORKLOAD, POSTTEST, ORACLE, TEARDOWN, STEPS };
-_Static_assert(STEPS == 2 + SHOOTING_OTHER_STEPS, "there are other steps");
+// NUMBERS takes a process ID, so that those of the workload are others.
+enum step { SETUP, PRETEST, BUILD, NUMBERS, WORKLOAD, POSTTEST, ORACLE, TEARDOWN, STEPS };
+_Static_assert(STEPS == 3 + SHOOTING_OTHER_STEPS, "there are other steps");
 
 typedef ARRAY(char *) borrowed; // only the list is ours, not the words; ends with NULL
 _must_check_ struct error *shooting_add_word(borrowed *list, char *word);
@@ -36,7 +37,8 @@ struct shooting {
     uint32_t number_of_input;   // its index
     sanitizer_report_paths logs;
     struct trial_directory *trial_directory; // if there is an oracle command
-    uint32_t references;                     // reference runs so far
+    uint32_t references;                     // reference runs so far, of a server that goes on
+    uint32_t numbered;                       // reference runs so far, of other commands
     bool apart;                              // runs have a network of their own
     struct sandbox_traffic traffic;
     const volatile int *stop; // as in struct sandbox_step

@@ -229,6 +229,36 @@ static void debug_step(const struct shot_run *shot_run, struct sandbox_step *ste
     step->errors = step->terminal ? shot_run->terminal : STDERR_FILENO;
 }
 
+static int take_number(int shared)
+{
+    (void)shared;
+    return 0;
+}
+
+// What has the ID of a process in it, as the name of a file, varies between reference runs then. It
+// would differ in a trial with a process or thread more or less, which is no harm. Behaviour and
+// interfaces have to be the same in all references.
+static void add_numbers(struct shot_run *shot_run)
+{
+    static char *const command[] = {"numbers", NULL};
+    bool reference = shot_run->shot.spec == NULL && shot_run->server == NULL &&
+                     shot_run->branches == NULL && !shot_run->debugged &&
+                     shot_run->observed == NULL;
+    if (!reference || shot_run->shooting->numbered++ != 1)
+        return;
+    shot_run->kinds[shot_run->count] = NUMBERS;
+    shot_run->steps[shot_run->count++] =
+        (struct sandbox_step){.command = command,
+                              .environment = shot_run->shooting->environment.items,
+                              .inside = take_number,
+                              .shared = -1,
+                              .input = -1,
+                              .timeout_ns = STEP_OTHER_WAIT_NS,
+                              .stop = shot_run->shooting->stop,
+                              .stop_above = shot_run->shooting->stop_above,
+                              .data = shot_run};
+}
+
 static void add_step(struct shot_run *shot_run, enum step kind, uint64_t timeout_ns)
 {
     struct shooting *shooting = shot_run->shooting;
@@ -298,10 +328,13 @@ static void add_step(struct shot_run *shot_run, enum step kind, uint64_t timeout
 static void add_steps(struct shot_run *shot_run, uint64_t timeout_ns)
 {
     for (int kind = 0; kind < STEPS; kind++)
-        add_step(shot_run, kind,
-                 kind == WORKLOAD ? timeout_ns
-                 : kind == BUILD  ? STEP_BUILD_WAIT_NS
-                                  : STEP_OTHER_WAIT_NS);
+        if (kind == NUMBERS)
+            add_numbers(shot_run);
+        else
+            add_step(shot_run, kind,
+                     kind == WORKLOAD ? timeout_ns
+                     : kind == BUILD  ? STEP_BUILD_WAIT_NS
+                                      : STEP_OTHER_WAIT_NS);
     for (size_t i = 0; i + 1 < shot_run->count; i++)
         if (shot_run->kinds[i] == WORKLOAD)
             shot_run->steps[i].after = after_workload;
@@ -373,7 +406,10 @@ static void hand_over(struct shot_run *shot_run)
         [WORKLOAD] = &run->workload, [POSTTEST] = &run->posttest, [ORACLE] = &run->oracle,
         [TEARDOWN] = &run->teardown};
     for (size_t i = 0; i < shot_run->count; i++) {
-        *places[shot_run->kinds[i]] = shot_run->results[i];
+        if (places[shot_run->kinds[i]] == NULL)
+            sandbox_result_deinit(&shot_run->results[i]);
+        else
+            *places[shot_run->kinds[i]] = shot_run->results[i];
         shot_run->results[i] = (struct sandbox_result){0};
     }
     run->setup_failed = outcome_failed(&run->setup);

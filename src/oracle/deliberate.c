@@ -32,9 +32,14 @@ static const char *const last_words[] = {
     "fatal runtime error: ",  // Rust
     "Fatal Python error: ",   // CPython
     "FATAL ERROR: ",          // node
+    "runtime/cgo: ",          // Go
+    "GLib (gthread-",         // GLib: "Unexpected error from C library during 'malloc'"
     "# Fatal error in ",      // V8
     "# Fatal process out of", // V8
 };
+
+// In the middle of such lines: "(process:3): GLib-ERROR **: 21:32:12.921: failed to allocate".
+static const char fatal_by_glib[] = "-ERROR **: ", slice_by_glib[] = "GSlice: failed to allocate ";
 
 // The functions of the C library by which a program ends itself.
 static const char *const endings[] = {
@@ -68,6 +73,25 @@ static bool has_line_like(const struct buffer *text, const char *const *beginnin
         }
     }
     return false;
+}
+
+static bool has_text(const struct buffer *text, const char *part)
+{
+    return text->size != 0 && memmem(text->data, text->size, part, strlen(part)) != NULL;
+}
+
+// Whether these are the last words of a runtime, and not about damaged memory.
+static bool has_last_words(const struct buffer *err)
+{
+    return has_line_like(err, last_words, sizeof last_words / sizeof *last_words) ||
+           has_text(err, fatal_by_glib) || has_text(err, slice_by_glib);
+}
+
+// GLib says of its allocator that it found damage in the same way as that it has no memory.
+static bool tells_of_damage(const struct buffer *err)
+{
+    return !has_text(err, slice_by_glib) &&
+           has_line_like(err, damage_signs, sizeof damage_signs / sizeof *damage_signs);
 }
 
 static bool is_ending(struct frame_part function)
@@ -164,12 +188,10 @@ bool verdict_draft_is_deliberate(const struct verdict_draft *draft)
     const struct observation *observation = &draft->run->observation;
     const struct difference *difference = &draft->difference;
     const struct buffer *err = &draft->run->workload.err.kept;
-    bool told = difference->err_more &&
-                (is_own_word(observation, difference->more) ||
-                 has_line_like(err, last_words, sizeof last_words / sizeof *last_words));
+    bool told =
+        difference->err_more && (is_own_word(observation, difference->more) || has_last_words(err));
     if (!told || !observation->crash_by_itself || observation->crash_key == NULL)
         return false;
     return was_before_main(observation, err) ||
-           (!has_line_like(err, damage_signs, sizeof damage_signs / sizeof *damage_signs) &&
-            was_decided(observation->crash_key));
+           (!tells_of_damage(err) && was_decided(observation->crash_key));
 }

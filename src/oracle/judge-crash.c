@@ -171,7 +171,9 @@ static struct error *put_crash_place(struct verdict_draft *draft)
     size_t number = own ? origin_crash_frame(key) : origin_first_outside(key);
     if (!frame_text_at(key, number, &frame))
         return NULL;
-    draft->blamed = module_to_blame(key, number);
+    // A stack that ends in the C library was not followed to whoever called it.
+    if (own || number != 0 || !frame_part_is_libc(frame.module))
+        draft->blamed = module_to_blame(key, number);
     TRY(origin_put_code(&draft->cause, &frame));
     if (frame_text_at(observation->crash_stack, number, &placed) && placed.place.text != NULL)
         TRY(buffer_printf(&draft->cause, " at %.*s", (int)placed.place.size, placed.place.text));

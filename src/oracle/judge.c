@@ -390,9 +390,12 @@ static bool is_failure_of(const struct verdict_draft *draft, const char *const *
 
 // What is not removed is still there, whatever the program does.
 static const char *const removals[] = {"unlink", "unlinkat", "remove", "rmdir", NULL};
-static const char *const modes[] = {"chmod", "fchmod", "fchmodat", "lchmod", NULL};
+static const char *const modes[] = {"chmod",  "fchmod",  "fchmodat", "lchmod", "stat",
+                                    "stat64", "fstat",   "fstat64",  "lstat",  "lstat64",
+                                    "statx",  "fstatat", NULL};
 
-// Where modes cannot be set, nobody does better than to leave the new file to its owner alone.
+// Where modes cannot be set, or the one to set cannot be known, nobody does better than to leave
+// the new file to its owner alone.
 static bool is_harmless_mode(const struct verdict_draft *draft)
 {
     return draft->difference.stricter && is_failure_of(draft, modes);

@@ -52,6 +52,14 @@ static void read_errors_of_one_call(void **state)
     assert_true(same(lost, member(VERDICT_WRONG_OUTPUT, "readdir", "NULL/EIO", next)));
     assert_false(same(lost, member(VERDICT_SILENT, "readdir", "NULL/EIO", elsewhere)));
     assert_false(same(lost, member(VERDICT_CRASH, "readdir", "NULL/EIO", next)));
+    // Reads of a stream whose failure is ignored, and a crash in one place after them.
+    struct finding_member line = member(VERDICT_CRASH, "__getdelim", "-1/EIO", here), other = line;
+    line.cause = other.cause = "crash SIGSEGV in {d855c8f7+0xa5}";
+    line.crash_stack = other.crash_stack = "x+0x3975 {d855c8f7+0xa5}";
+    other.stack = elsewhere;
+    assert_true(same(line, other));
+    other.function = "tmpfile";
+    assert_false(same(line, other));
     assert_false(same(member(VERDICT_SILENT, "close", "-1/EIO", here),
                       member(VERDICT_HANG, "close", "-1/EIO", here)));
 }
@@ -108,6 +116,18 @@ static void calls_and_what_is_inside(void **state)
     inner.stack =
         "fopen at f.c:1 (libc.so.6)\nstd::basic_file::open (libstdc++.so.6)\nf at a.c:1 (x)";
     assert_false(same(outer, inner));
+    // A function with a name does not tell which of its calls it is; the instruction does.
+    outer = member(VERDICT_CRASH, "strdup", "NULL/ENOMEM", "insert (x)\nmain (x)");
+    inner = member(VERDICT_CRASH, "strdup", "NULL/ENOMEM", "insert (x)\nother (x)");
+    outer.untested = inner.untested = true;
+    outer.module = inner.module = "/usr/bin/x";
+    outer.offset = inner.offset = 0x2c5da;
+    assert_true(same(outer, inner));
+    inner.offset = 0x2c5e9;
+    assert_false(same(outer, inner));
+    inner.offset = outer.offset;
+    outer.module = inner.module = "/usr/lib/libstdc++.so.6"; // operator new, for all
+    assert_false(same(outer, inner));
 }
 
 static void one_effect_of_several_calls(void **state)
@@ -140,8 +160,10 @@ static void one_effect_of_several_calls(void **state)
     assert_false(same(open, memory));
     memory.proof = open.proof;
     // Two conditions of one function; the end of what is read is another matter, too.
-    memory.stack = "x+0x805 {cccccccc+0x175}\nx+0x50 {bbbbbbbb+0x50}";
+    memory.stack = "x+0x384 {dddddddd+0x34}\nx+0x805 {cccccccc+0x175}";
     assert_false(same(open, memory));
+    memory.stack = "x+0x805 {cccccccc+0x175}\nx+0x50 {bbbbbbbb+0x50}";
+    assert_true(same(open, memory));
     memory.stack = "x+0x71d {cccccccc+0x8d}\nx+0x50 {bbbbbbbb+0x50}";
     assert_true(same(open, memory));
     memory.function = "readdir64";
@@ -150,7 +172,8 @@ static void one_effect_of_several_calls(void **state)
     open.stack = "f at f.c:7 (x)\nmain at f.c:20 (x)";
     memory.stack = "f at f.c:8 (x)\nmain at f.c:20 (x)";
     assert_true(same(open, memory));
-    memory.stack = "f at f.c:9 (x)\nmain at f.c:20 (x)";
+    open.stack = "main at f.c:7 (x)\n__libc_start_call_main at l.h:58 (libc.so.6)";
+    memory.stack = "main at f.c:9 (x)\n__libc_start_call_main at l.h:58 (libc.so.6)";
     assert_false(same(open, memory));
     // Two functions that one calls test for themselves.
     open.stack = "x+0x384 {dddddddd+0x34}\nx+0x705 {cccccccc+0x75}";

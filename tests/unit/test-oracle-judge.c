@@ -160,6 +160,22 @@ static void test_deliberate(void **state)
                VERDICT_CRASH);
     verdict_is(aborted(by_program, "note\n*** bad block ***: terminated\n"), VERDICT_CRASH);
     verdict_is(aborted(by_program, "Aborted\n"), VERDICT_CRASH); // a shell's words
+    // GLib and Go have words of their own for the same; GLib's allocator, for damage, too.
+    static const char by_glib[] =
+        "abort (libc.so.6)\nlibglib-2.0.so.0+0x71f9e\ng_slice_alloc (libglib-2.0.so.0)\nmain (x)";
+    verdict_is(aborted(by_glib, "***MEMORY-ERROR***: x[3]: GSlice: failed to allocate 8 bytes\n"),
+               VERDICT_DELIBERATE);
+    verdict_is(aborted(by_glib, "***MEMORY-ERROR***: x[3]: GSlice: assertion failed\n"),
+               VERDICT_CRASH);
+    static const char *const words[] = {
+        "\n(process:3): GLib-ERROR **: 10:00:00.000: failed to allocate 8 bytes\n",
+        "GLib (gthread-posix.c): Unexpected error from C library during 'malloc'. Aborting.\n",
+        "runtime/cgo: malloc failed: Cannot allocate memory\n"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct outcome_run child = aborted(by_glib, words[i]);
+        child.observation.crash_in_command = false;
+        verdict_is(child, VERDICT_DELIBERATE);
+    }
     struct outcome_run run = aborted(by_program, "no memory\n");
     run.observation.crash_by_itself = false; // sent by another process, or in a fault's handler
     verdict_is(run, VERDICT_CRASH);
