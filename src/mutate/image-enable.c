@@ -28,8 +28,8 @@ static uint64_t jump_target(const unsigned char *code, uint64_t address)
     return address + MARK_NOP_SIZE + (uint64_t)(int64_t)distance;
 }
 
-static struct error *write_bytes(uint64_t address, unsigned char *code, const unsigned char *wanted,
-                                 size_t size, struct image_patches *patches)
+struct error *image_write_code(uint64_t address, unsigned char *code, const unsigned char *wanted,
+                               size_t size, struct image_patches *patches)
 {
     if (memcmp(code, wanted, size) == 0)
         return NULL;
@@ -67,7 +67,7 @@ static struct error *set_jump(struct image *image, uint64_t address, uint64_t ta
         wanted[0] = JUMP;
         memcpy(wanted + 1, &distance, sizeof distance);
     }
-    return write_bytes(address, code, wanted, sizeof wanted, patches);
+    return image_write_code(address, code, wanted, sizeof wanted, patches);
 }
 
 // A copy of the first bytes is for those who read the file later: no patch, since nothing executes
@@ -89,8 +89,8 @@ static struct error *enable_entry(struct image *image, const struct image_entry 
     if (memcmp(code, entry->idle, MARK_NOP_SIZE) != 0 &&
         memcmp(code, entry->leads, MARK_NOP_SIZE) != 0)
         return changed(image, entry->begin);
-    TRY(write_bytes(entry->address, code, leads ? entry->leads : entry->idle, MARK_NOP_SIZE,
-                    patches));
+    TRY(image_write_code(entry->address, code, leads ? entry->leads : entry->idle, MARK_NOP_SIZE,
+                         patches));
     image_set_entry(image, entry, leads);
     return NULL;
 }
@@ -189,6 +189,9 @@ static void forget_at(const struct image *image, const struct image_marker *mark
 void image_forget(const struct image *image, size_t candidate, bool *enabled)
 {
     enabled[candidate] = false;
+    for (size_t i = 0; i < image->changes.items.count; i++)
+        if (image_is_same_change(image, i, candidate))
+            enabled[i] = false;
     for (size_t i = 0; i < image->markers.count; i++)
         if (image->markers.items[i].function == image->candidates.items[candidate].function)
             forget_at(image, &image->markers.items[i], candidate, enabled);
@@ -216,6 +219,9 @@ static size_t same_at(const struct image *image, const struct image_marker *mark
 size_t image_same_code(const struct image *image, size_t candidate)
 {
     size_t same = SIZE_MAX;
+    for (size_t i = 0; i < image->changes.items.count; i++)
+        if (image_is_same_change(image, i, candidate))
+            return i;
     for (size_t i = 0; i < image->markers.count; i++) {
         if (image->markers.items[i].function != image->candidates.items[candidate].function)
             continue;
@@ -255,7 +261,8 @@ static struct error *enable_variable(struct image *image, const bool *enabled,
     unsigned char *bytes = image_variable(image);
     if (bytes == NULL)
         return error_new("%s does not have the variable that decides", image->path);
-    return write_bytes(image->variable, bytes, (const unsigned char *)&key, sizeof key, patches);
+    return image_write_code(image->variable, bytes, (const unsigned char *)&key, sizeof key,
+                            patches);
 }
 
 // If a linker dropped all entries, a fault would be enabled and never act.
@@ -276,6 +283,8 @@ static struct error *check_entries(const struct image *image, const bool *enable
 
 static struct error *enable(struct image *image, const bool *enabled, struct image_patches *patches)
 {
+    if (image->plain)
+        return image_change(image, enabled, patches);
     if (image->decide == MAP_VARIABLE)
         return enable_variable(image, enabled, patches);
     TRY(check_entries(image, enabled));
@@ -338,6 +347,7 @@ struct error *image_enabled(const struct image *image, bool **ret_enabled)
         uint32_t key = map_key(image->functions.items[candidate->function].id, candidate->number);
         enabled[i] = memcmp(bytes, &key, sizeof key) == 0;
     }
+    image_find_changed(image, enabled);
     *ret_enabled = TAKE(enabled);
     return NULL;
 }
@@ -352,6 +362,18 @@ static struct error *give_back(int descriptor, const char *name, const struct st
     return NULL;
 }
 
+static struct error *write_content(const struct image *image, int descriptor, const char *name)
+{
+    _cleanup_free_ bool *enabled = NULL;
+    _cleanup_(buffer_deinit) struct buffer note = {0};
+    TRY(file_write(descriptor, name, &image->bytes));
+    if (!image->plain)
+        return NULL;
+    TRY(image_enabled(image, &enabled));
+    TRY(image_put_note(image, enabled, &note));
+    return file_write(descriptor, name, &note);
+}
+
 // A symbolic link stays, and the file it points to is replaced.
 struct error *image_write(const struct image *image, const char *path)
 {
@@ -363,7 +385,7 @@ struct error *image_write(const struct image *image, const char *path)
     _cleanup_close_ int descriptor = -1;
     _cleanup_free_ char *temporary = NULL;
     TRY(file_beside(place, &descriptor, &temporary));
-    struct error *error = file_write(descriptor, temporary, &image->bytes);
+    struct error *error = write_content(image, descriptor, temporary);
     if (error == NULL)
         error = give_back(descriptor, temporary, &file);
     if (error == NULL && rename(temporary, place) < 0)

@@ -211,6 +211,7 @@ static struct error *parse(struct image *image)
     struct sections sections = {0};
     TRY(read_header(image, &header));
     TRY(read_segments(image, &header));
+    TRY(image_take_note(image));
     uint64_t unused;
     TRY(find_section(image, &header, MAP_SECTION, &sections.map, &unused));
     TRY(find_section(image, &header, MARK_SECTION, &sections.mark, &unused));
@@ -263,6 +264,9 @@ void image_close(struct image *image)
     ARRAY_DEINIT(&image->targets);
     ARRAY_DEINIT(&image->entries);
     free(image->by_id);
+    image_patches_deinit(&image->changes);
+    image_patches_deinit(&image->noted);
+    arena_deinit(&image->texts);
     *image = (struct image){0};
 }
 

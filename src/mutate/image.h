@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A linked program or library with software faults inside: what the compiler pass wrote into it,
-// where the linker put it, and its bytes, in which faults are enabled and disabled.
+// where the linker put it, and its bytes, in which faults are enabled and disabled. Of a plain
+// file, which was built without the pass, the faults are changes of its machine code
+// (mutate/binary/plain.h).
 #ifndef ORDEAL_MUTATE_IMAGE_H
 #define ORDEAL_MUTATE_IMAGE_H
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/cursor.h"
 #include "base/error.h"
@@ -38,6 +41,9 @@ struct image_candidate {
     uint32_t line, column, block;
     uint32_t flags;
     size_t copies; // places in the code that lead to it
+    // Of a plain file:
+    uint64_t address; // of the first instruction that is affected
+    const char *id;   // as the level `binary` has it
 };
 
 struct image_target {
@@ -69,9 +75,19 @@ struct image_entry {
     unsigned char idle[MARK_NOP_SIZE], leads[MARK_NOP_SIZE];
 };
 
+#define IMAGE_PATCH 16 // bytes
+struct image_patch {
+    uint64_t address;
+    unsigned char before[IMAGE_PATCH], after[IMAGE_PATCH];
+    size_t size;
+};
+struct image_patches {
+    ARRAY(struct image_patch) items;
+};
+
 struct image {
     char *path;
-    struct buffer bytes;         // the whole file
+    struct buffer bytes;         // the whole file, without the note
     ARRAY(unsigned char *) maps; // unpacked
     unsigned decide;             // enum map_decide
     size_t modules;
@@ -85,6 +101,11 @@ struct image {
     ARRAY(struct image_entry) entries;
     struct image_index *by_id; // functions, sorted
     uint64_t variable;         // address of what decides in the variable mode, or 0
+
+    bool plain;
+    struct image_patches changes; // of a plain file: by candidate; size 0: there is no room for it
+    struct image_patches noted;   // changes that were made to the file before
+    struct arena texts;           // of a plain file
 };
 
 // Reads a file, which may hold any bytes; the caller ends the image with image_close(). A file
@@ -114,14 +135,6 @@ size_t image_target_candidate(const struct image *image, const struct image_mark
 
 // ---- enabling and disabling ----
 
-struct image_patch {
-    uint64_t address;
-    unsigned char before[8], after[8];
-    size_t size;
-};
-struct image_patches {
-    ARRAY(struct image_patch) items;
-};
 void image_patches_deinit(struct image_patches *patches);
 
 // Which candidates are enabled: one flag per candidate.
@@ -144,8 +157,30 @@ void image_undo(struct image *image, const struct image_patches *patches);
 // function, FILE:LINE or FILE:LINE:COLUMN, the file with all its directories or only the last ones.
 _must_check_ struct error *image_find(const struct image *image, const char *text,
                                       size_t *ret_candidate);
-// Writes the bytes to a file, atomically, with the mode of the image's own file.
+// Writes the bytes to a file, atomically, with the mode of the image's own file. A plain file with
+// faults gets a note at its end.
 _must_check_ struct error *image_write(const struct image *image, const char *path);
+
+// ---- changes of machine code ----
+
+// Splits the note off the bytes of a file: which changes were made in it. Fails if they are not
+// there.
+_must_check_ struct error *image_take_note(struct image *image);
+// Appends the note of these candidates; none are no note.
+_must_check_ struct error *image_put_note(const struct image *image, const bool *enabled,
+                                          struct buffer *bytes);
+// Gives the bytes the code back that the file had before all changes that are noted.
+void image_restore(struct image *image);
+// What a file with a note was before its changes, in a file without a name; -1: there is no note.
+_must_check_ struct error *image_open_original(const char *path, int *ret_file);
+// Parts of the functions above, for plain files.
+void image_find_changed(const struct image *image, bool *enabled);
+bool image_is_same_change(const struct image *image, size_t one, size_t other);
+_must_check_ struct error *image_change(struct image *image, const bool *enabled,
+                                        struct image_patches *patches);
+_must_check_ struct error *image_write_code(uint64_t address, unsigned char *code,
+                                            const unsigned char *wanted, size_t size,
+                                            struct image_patches *patches);
 
 // ---- in a process ----
 
