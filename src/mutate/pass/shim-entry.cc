@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Makes entries cost nothing. LLVM's attribute "patchable-function" promises that a function begins
 // with an instruction of two bytes or more, and puts a no-op there if it does not: in most
-// functions, since they begin with a push of one byte. And it takes no care of loops: if the first
-// instruction is that of a loop as well, what is written over it acts in each turn. There is no
-// place among the code generator's passes for one from outside, so the pass behind the attribute is
-// replaced by one that does the same, gives such a push its longer form, and keeps loops apart.
+// functions, since they begin with a push of one byte. There is no place among the code generator's
+// passes for one from outside, so the pass behind the attribute is replaced by one that does the
+// same and gives such a push its longer form.
 #include "mutate/pass/shim.h"
 
 #include <llvm/CodeGen/MachineFunctionPass.h>
@@ -38,7 +37,9 @@ namespace
 {
 class EntryPass : public MachineFunctionPass
 {
-    // A new first block, if the first one can be reached from within the function.
+    // If the first instruction were that of a loop as well, what is written over it would act in
+    // each turn. LLVM leaves an empty block before such a loop, where the no-op goes; it does not
+    // promise to.
     static MachineBasicBlock &first_block(MachineFunction &function)
     {
         MachineBasicBlock &first = function.front();
