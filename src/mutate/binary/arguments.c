@@ -408,19 +408,15 @@ static void look_at_call(struct finding *finding, const struct step *step, uint3
 {
     uint64_t reads = use_at(&finding->body, call)->reads;
     for (unsigned i = 0; i < sizeof general && (reads & ISA_USE_GENERAL(general[i])) != 0; i++)
-        look_at_argument(finding,
-                         &(struct argument){.step = step,
-                                            .call = call,
-                                            .number = i + 1,
-                                            .variables = variables},
-                         ISA_USE_GENERAL(general[i]));
+        look_at_argument(
+            finding,
+            &(struct argument){.step = step, .call = call, .number = i + 1, .variables = variables},
+            ISA_USE_GENERAL(general[i]));
     for (unsigned i = 0; i < VECTORS && (reads & ISA_USE_VECTOR(i)) != 0; i++)
-        look_at_argument(finding,
-                         &(struct argument){.step = step,
-                                            .call = call,
-                                            .number = i + 1,
-                                            .variables = variables},
-                         ISA_USE_VECTOR(i));
+        look_at_argument(
+            finding,
+            &(struct argument){.step = step, .call = call, .number = i + 1, .variables = variables},
+            ISA_USE_VECTOR(i));
 }
 
 // What is handed to the same function as the same argument has the same type.

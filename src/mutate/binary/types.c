@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is known of the types of variables when all functions of a module were read. What is handed to
-// the same function as the same argument, and what the same function returns, has the same type in all
-// functions. So faults that need types are decided at the end: another variable as an argument (WPFV),
-// and what is a variable and what a member of a structure, whose address a function gets that uses the
-// members.
+// What is known of the types of variables when all functions of a module were read. What is handed
+// to the same function as the same argument, and what the same function returns, has the same type
+// in all functions. So faults that need types are decided at the end: another variable as an
+// argument (WPFV), and what is a variable and what a member of a structure, whose address a
+// function gets that uses the members.
 #include "mutate/binary/internal.h"
 
 #include "base/cleanup.h"
@@ -22,9 +22,10 @@ struct variable { // in a frame
     int64_t offset;
     uint8_t width;
     bool usable;
-    bool any; // it got a pointer of any type
-    bool idle; // nothing is read there, and it is not handed on
-    uint32_t argument; // of a parameter: the type of the function's argument; or FLOW_NONE
+    bool any;                  // it got a pointer of any type
+    bool idle;                 // nothing is read there, and it is not handed on
+    uint32_t scope, scope_end; // instructions of the block that it is used in
+    uint32_t argument;         // of a parameter: the type of the function's argument; or FLOW_NONE
 };
 struct link { // the same, unless the first is of any type
     uint32_t slot, type;
@@ -43,13 +44,14 @@ struct note { // of a function's variable
 enum looks { LOOKS_LIKE_BYTES = 1, LOOKS_LIKE_STRUCTURE = 2 };
 struct types {
     const struct flow_image *image;
-    ARRAY(bool) written; // by type, of the variable or argument itself: what it points to is changed
+    ARRAY(bool)
+    written; // by type, of the variable or argument itself: what it points to is changed
     ARRAY(struct link) handed_on; // what is written if the first is
-    struct map functions; // by the hash of their names
-    struct map slots;     // arguments and results of functions, to types
-    ARRAY(uint32_t) same; // by type: another one that is the same, or itself
-    ARRAY(bool) any;      // by type: of an argument or result that may be of any type
-    ARRAY(uint8_t) looks; // by type: what is pointed to (set of enum looks)
+    struct map functions;         // by the hash of their names
+    struct map slots;             // arguments and results of functions, to types
+    ARRAY(uint32_t) same;         // by type: another one that is the same, or itself
+    ARRAY(bool) any;              // by type: of an argument or result that may be of any type
+    ARRAY(uint8_t) looks;         // by type: what is pointed to (set of enum looks)
     ARRAY(struct link) links;
     ARRAY(uint32_t) size; // by type: how much of what such a pointer points to is used
     ARRAY(struct variable) variables;
@@ -140,7 +142,8 @@ static void unite(struct types *types, uint32_t a, uint32_t b)
 
 // ---- functions ----
 
-// Arguments and results of the C library that point to any type: as bits, RESULT_SLOT is the result.
+// Arguments and results of the C library that point to any type: as bits, RESULT_SLOT is the
+// result.
 #define ANY(slot) (1u << (slot))
 static const struct {
     const char *name;
@@ -221,16 +224,16 @@ static bool only_reads(const char *name, unsigned slot)
         const char *name;
         unsigned read; // as bits
     } readers[] = {
-        {"strlen", 1},   {"strcmp", 3},  {"strncmp", 3}, {"strcasecmp", 3}, {"strncasecmp", 3},
-        {"strchr", 1},   {"strrchr", 1}, {"strstr", 3},  {"strdup", 1},     {"strndup", 1},
-        {"atoi", 1},     {"atol", 1},    {"atof", 1},    {"strtol", 1},     {"strtoul", 1},
-        {"strtod", 1},   {"fopen", 3},   {"open", 1},    {"stat", 1},       {"lstat", 1},
-        {"access", 1},   {"unlink", 1},  {"rename", 3},  {"puts", 1},       {"fputs", 1},
-        {"printf", 1},   {"fprintf", 2}, {"sprintf", 2}, {"snprintf", 4},   {"getenv", 1},
-        {"strcpy", 2},   {"strncpy", 2}, {"strcat", 2},  {"strncat", 2},    {"stpcpy", 2},
-        {"memcmp", 3},   {"memchr", 1},  {"memcpy", 2},  {"memmove", 2},    {"fwrite", 1},
-        {"write", 2},    {"pwrite", 2},  {"strspn", 3},  {"strcspn", 3},    {"strpbrk", 3},
-        {"opendir", 1},  {"perror", 1},  {"bcmp", 3},    {"strcoll", 3},    {"mbstowcs", 2},
+        {"strlen", 1},  {"strcmp", 3},  {"strncmp", 3}, {"strcasecmp", 3}, {"strncasecmp", 3},
+        {"strchr", 1},  {"strrchr", 1}, {"strstr", 3},  {"strdup", 1},     {"strndup", 1},
+        {"atoi", 1},    {"atol", 1},    {"atof", 1},    {"strtol", 1},     {"strtoul", 1},
+        {"strtod", 1},  {"fopen", 3},   {"open", 1},    {"stat", 1},       {"lstat", 1},
+        {"access", 1},  {"unlink", 1},  {"rename", 3},  {"puts", 1},       {"fputs", 1},
+        {"printf", 1},  {"fprintf", 2}, {"sprintf", 2}, {"snprintf", 4},   {"getenv", 1},
+        {"strcpy", 2},  {"strncpy", 2}, {"strcat", 2},  {"strncat", 2},    {"stpcpy", 2},
+        {"memcmp", 3},  {"memchr", 1},  {"memcpy", 2},  {"memmove", 2},    {"fwrite", 1},
+        {"write", 2},   {"pwrite", 2},  {"strspn", 3},  {"strcspn", 3},    {"strpbrk", 3},
+        {"opendir", 1}, {"perror", 1},  {"bcmp", 3},    {"strcoll", 3},    {"mbstowcs", 2},
     };
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
         if (strcmp(name, readers[i].name) == 0)
@@ -283,7 +286,8 @@ static void pass_on(struct types *types, struct body *body, const struct local *
         types->any.items[type] = true;
 }
 
-static void add_link(struct types *types, struct body *body, uint64_t key, unsigned slot, uint32_t type)
+static void add_link(struct types *types, struct body *body, uint64_t key, unsigned slot,
+                     uint32_t type)
 {
     uint32_t of_slot = type_of_slot(types, key, slot);
     struct link *added = ARRAY_ADD(&types->links);
@@ -296,6 +300,47 @@ static struct variable *variable_of(struct types *types, const struct body *body
                                     const struct local *local)
 {
     return &types->variables.items[first + (size_t)(local - body->locals.items)];
+}
+
+// The block around a block; UINT32_MAX around the outermost one.
+static uint32_t around(const struct body *body, uint32_t block)
+{
+    uint32_t parent = body->blocks.items[block].parent;
+    return parent != UINT32_MAX ? body->nodes.items[parent].block : UINT32_MAX;
+}
+
+static bool is_around(const struct body *body, uint32_t outer, uint32_t block)
+{
+    while (block != outer && block != UINT32_MAX)
+        block = around(body, block);
+    return block == outer;
+}
+
+static uint32_t block_of(const struct body *body, uint32_t insn)
+{
+    bool inside = insn >= body->first && insn < body->end;
+    uint32_t step = inside ? body->step_of.items[insn - body->start] : NO_STEP;
+    return step < body->steps.count ? step_at(body, step)->block : UINT32_MAX;
+}
+
+// The innermost block that has all uses of a variable: most likely it is declared there.
+static void find_scope(const struct body *body, const struct local *local,
+                       struct variable *variable)
+{
+    uint32_t block = block_of(body, local->seen), last = block_of(body, local->last_seen);
+    variable->scope = body->start;
+    variable->scope_end = UINT32_MAX;
+    if (local->parameter || last == UINT32_MAX)
+        return;
+    while (block != UINT32_MAX && !is_around(body, block, last))
+        block = around(body, block);
+    if (block == UINT32_MAX || body->blocks.items[block].parent == UINT32_MAX)
+        return;
+    const struct block *found = &body->blocks.items[block];
+    if (found->first == UINT32_MAX)
+        return;
+    variable->scope = step_at(body, body->nodes.items[found->first].first)->first;
+    variable->scope_end = step_at(body, body->nodes.items[found->last].end - 1)->end;
 }
 
 size_t types_begin(struct types *types, struct body *body)
@@ -317,6 +362,7 @@ size_t types_begin(struct types *types, struct body *body)
                                       .argument = FLOW_NONE,
                                       .width = local->width,
                                       .usable = !local->temporary && !local->aggregate};
+        find_scope(body, local, variable);
         types->size.items[type] = local->reach;
         types->written.items[type] = local->written;
         types->looks.items[type] = local->structure && local->reach > 8 ? LOOKS_LIKE_STRUCTURE
@@ -330,11 +376,13 @@ size_t types_begin(struct types *types, struct body *body)
         if (local->number == 0 || local->width != 8)
             continue;
         add_link(types, body, hash_mix(1, body->function), local->number - 1u, base + (uint32_t)i);
-        types->variables.items[first + i].argument = types->links.items[types->links.count - 1].slot;
+        types->variables.items[first + i].argument =
+            types->links.items[types->links.count - 1].slot;
         struct link *handed_on = ARRAY_ADD(&types->handed_on);
         body->failed |= handed_on == NULL;
         if (handed_on != NULL)
-            *handed_on = (struct link){base + (uint32_t)i, types->links.items[types->links.count - 1].slot};
+            *handed_on =
+                (struct link){base + (uint32_t)i, types->links.items[types->links.count - 1].slot};
     }
     return first;
 }
@@ -370,13 +418,12 @@ void types_note_argument(struct types *types, struct body *body, size_t first, u
     uint32_t slot = key != 0 ? type_of_slot(types, key, number) : FLOW_NONE;
     body->failed |= note == NULL || (key != 0 && slot == FLOW_NONE);
     if (note != NULL)
-        *note = (struct note){.function = body->function,
-                              .type = slot,
-                              .size = size,
-                              .offset = insn->displacement};
+        *note = (struct note){
+            .function = body->function, .type = slot, .size = size, .offset = insn->displacement};
 }
 
-// A variable that gets the value of another one: what is written through it is written through both.
+// A variable that gets the value of another one: what is written through it is written through
+// both.
 static void note_copy(struct types *types, struct body *body, size_t first, uint32_t insn)
 {
     const struct isa_insn *load = insn_at(body, insn), *store = &load[1];
@@ -399,12 +446,10 @@ void types_note_result(struct types *types, struct body *body, size_t first, uin
     if (next != NULL)
         note_copy(types, body, first, insn);
     if (insn_is_call(what) && next != NULL) {
-        const struct local *local = next->kind == ISA_STORE && next->src == ISA_RETURN
-                                        ? local_of(body, next)
-                                        : NULL;
-        uint64_t key = local != NULL && local->width == 8
-                           ? key_of(types, what, RESULT_SLOT, &any)
-                           : 0;
+        const struct local *local =
+            next->kind == ISA_STORE && next->src == ISA_RETURN ? local_of(body, next) : NULL;
+        uint64_t key =
+            local != NULL && local->width == 8 ? key_of(types, what, RESULT_SLOT, &any) : 0;
         if (any)
             variable_of(types, body, first, local)->any = true;
         if (key != 0)
@@ -418,7 +463,7 @@ void types_note_result(struct types *types, struct body *body, size_t first, uin
         if (local->number != 0)
             pass_on(types, body, local, local->number - 1u);
         add_link(types, body, hash_mix(1, body->function), RESULT_SLOT,
-             variable_of(types, body, first, local)->type);
+                 variable_of(types, body, first, local)->type);
     }
 }
 
@@ -456,9 +501,9 @@ static const struct variable *find_other(struct types *types, const struct wish 
     for (size_t i = wish->first; i < wish->end; i++) {
         const struct variable *other = &types->variables.items[i];
         if (i != wish->variable && other->seen < wish->call && other->width == own->width &&
-            other->usable &&
-            !(own->width == 8 && types->written.items[own->type] !=
-              types->written.items[other->type]) &&
+            other->usable && wish->call >= other->scope && wish->call < other->scope_end &&
+            !(own->width == 8 &&
+              types->written.items[own->type] != types->written.items[other->type]) &&
             (own->width != 8 || type_of(types, other->type) == type_of(types, own->type)) &&
             (best == NULL || other->seen > best->seen))
             best = other;
@@ -493,9 +538,8 @@ static void drop_members(struct types *types, struct binary_faults *faults)
         while (first < types->handed.count &&
                types->handed.items[first].function < changed->function)
             first++;
-        for (size_t j = first; j < types->handed.count &&
-                               types->handed.items[j].function == changed->function;
-             j++) {
+        for (size_t j = first;
+             j < types->handed.count && types->handed.items[j].function == changed->function; j++) {
             const struct note *handed = &types->handed.items[j];
             uint32_t size = handed->type == FLOW_NONE
                                 ? handed->size
