@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define JUMP 0xe9
-
 void image_patches_deinit(struct image_patches *patches)
 {
     ARRAY_DEINIT(&patches->items);
@@ -46,25 +44,55 @@ struct error *image_write_code(uint64_t address, unsigned char *code, const unsi
     return NULL;
 }
 
-// Makes a marker or an entry jump to `target`. If `target` is 0, it does nothing again.
-static struct error *set_jump(struct image *image, uint64_t address, const unsigned char *idle,
-                              uint64_t target, struct image_patches *patches)
+static struct error *changed(const struct image *image, uint64_t address)
+{
+    return error_new("%s: what is at 0x%" PRIx64 " is no marker: the file was changed", image->path,
+                     address);
+}
+
+// Makes a marker jump to `target`. If `target` is 0, it does nothing again.
+static struct error *set_jump(struct image *image, uint64_t address, uint64_t target,
+                              struct image_patches *patches)
 {
     unsigned char *code = image_code(image, address, MARK_NOP_SIZE);
     unsigned char wanted[MARK_NOP_SIZE];
-    memcpy(wanted, idle, sizeof wanted);
-    bool leads = memcmp(code, idle, sizeof wanted) != 0;
+    memcpy(wanted, mark_nop, sizeof wanted);
+    bool leads = memcmp(code, mark_nop, sizeof wanted) != 0;
     if (!leads && target == 0)
         return NULL;
     if (leads && code[0] != JUMP)
-        return error_new("%s: what is at 0x%" PRIx64 " is no marker: the file was changed",
-                         image->path, address);
+        return changed(image, address);
     if (target != 0) {
         int32_t distance = (int32_t)(target - address - MARK_NOP_SIZE);
         wanted[0] = JUMP;
         memcpy(wanted + 1, &distance, sizeof distance);
     }
     return image_write_code(address, code, wanted, sizeof wanted, patches);
+}
+
+// A copy of the first bytes is for those who read the file later: no patch, since nothing executes
+// it.
+void image_set_entry(struct image *image, const struct image_entry *entry, bool leads)
+{
+    static const unsigned char nothing[2];
+    memcpy(image_code(image, entry->address, MARK_NOP_SIZE), leads ? entry->leads : entry->idle,
+           MARK_NOP_SIZE);
+    if (entry->first != 0)
+        memcpy(image_code(image, entry->first, 2),
+               leads ? entry->idle + MARK_NOP_SIZE - 2 : nothing, 2);
+}
+
+static struct error *enable_entry(struct image *image, const struct image_entry *entry, bool leads,
+                                  struct image_patches *patches)
+{
+    unsigned char *code = image_code(image, entry->address, MARK_NOP_SIZE);
+    if (memcmp(code, entry->idle, MARK_NOP_SIZE) != 0 &&
+        memcmp(code, entry->leads, MARK_NOP_SIZE) != 0)
+        return changed(image, entry->begin);
+    TRY(image_write_code(entry->address, code, leads ? entry->leads : entry->idle, MARK_NOP_SIZE,
+                         patches));
+    image_set_entry(image, entry, leads);
+    return NULL;
 }
 
 // ---- which entries ----
@@ -144,7 +172,7 @@ static struct error *enable_marker(struct image *image, const struct image_marke
                              image->functions.items[marker->function].name);
         chosen = target->address;
     }
-    return set_jump(image, marker->address, mark_nop, chosen, patches);
+    return set_jump(image, marker->address, chosen, patches);
 }
 
 static void forget_at(const struct image *image, const struct image_marker *marker,
@@ -265,12 +293,11 @@ static struct error *enable(struct image *image, const bool *enabled, struct ima
     for (size_t i = 0; i < image->markers.count; i++) {
         const struct image_marker *marker = &image->markers.items[i];
         TRY(reached[marker->function] ? enable_marker(image, marker, enabled, patches)
-                                      : set_jump(image, marker->address, mark_nop, 0, patches));
+                                      : set_jump(image, marker->address, 0, patches));
     }
     for (size_t i = 0; i < image->entries.count; i++) {
         const struct image_entry *entry = &image->entries.items[i];
-        TRY(set_jump(image, entry->address, entry->idle, reached[entry->function] ? entry->twin : 0,
-                     patches));
+        TRY(enable_entry(image, entry, reached[entry->function], patches));
     }
     return NULL;
 }

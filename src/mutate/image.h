@@ -67,9 +67,12 @@ struct image_marker {
 
 struct image_entry {
     uint64_t address; // of the five bytes
+    uint64_t begin;   // of the instruction that is changed
     uint64_t twin;
+    uint64_t first; // where the first two bytes of that instruction are kept; 0: nowhere
     size_t function;
-    unsigned char idle[MARK_NOP_SIZE]; // what is there as long as it leads nowhere
+    // What is there as long as it leads nowhere, and if it leads to the twin.
+    unsigned char idle[MARK_NOP_SIZE], leads[MARK_NOP_SIZE];
 };
 
 #define IMAGE_PATCH 16 // bytes
@@ -116,6 +119,8 @@ void image_close(struct image *image);
 // The content of a section; empty if there is none of that name.
 _must_check_ struct error *image_section(const struct image *image, const char *name,
                                          struct cursor *ret_bytes);
+// Makes an entry in the image's bytes lead to its twin, or nowhere.
+void image_set_entry(struct image *image, const struct image_entry *entry, bool leads);
 // The bytes of the file at a link-time address of code; NULL if not all `size` of them are code.
 unsigned char *image_code(const struct image *image, uint64_t address, size_t size);
 // The four bytes that decide in the variable mode, or NULL.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Enables faults in a running process: stops all its threads, patches its memory and lets them go
-// on. Markers are single instructions, so no thread can be within one; this is checked all the
-// same.
+// on. What changes is always within one instruction, so no thread can stand there; this is checked
+// all the same.
 #include "mutate/image.h"
 
 #include "base/child.h"
@@ -96,6 +96,15 @@ static struct error *stop_all(int process, struct stopped *stopped)
     return NULL;
 }
 
+// The bytes of an entry may begin before the instruction that is changed.
+static size_t first_changed(const struct image_patch *patch)
+{
+    size_t first = 0;
+    while (first < patch->size && patch->before[first] == patch->after[first])
+        first++;
+    return first;
+}
+
 // Changes of a plain file's code may hold calls; a thread must not come back into the midst of one.
 static struct error *check_places(const struct stopped *stopped, const struct image *image,
                                   const struct image_patches *patches, int memory, uint64_t bias)
@@ -111,8 +120,9 @@ static struct error *check_places(const struct stopped *stopped, const struct im
             return error_new("thread %d will return into bytes that would be changed; try again",
                              stopped->threads.items[i].id);
         for (size_t j = 0; j < patches->items.count; j++) {
-            uint64_t start = patches->items.items[j].address + bias;
-            if (registers.rip > start && registers.rip < start + patches->items.items[j].size)
+            const struct image_patch *patch = &patches->items.items[j];
+            uint64_t start = patch->address + bias + first_changed(patch);
+            if (registers.rip > start && registers.rip < patch->address + bias + patch->size)
                 return error_new("thread %d stands in bytes that would be changed; try again",
                                  stopped->threads.items[i].id);
         }

@@ -89,7 +89,7 @@ static struct error *search_init(struct search *search)
     for (size_t i = 0; i < image->entries.count; i++) {
         const struct image_entry *entry = &image->entries.items[i];
         search->entries[i] =
-            (struct running_range){entry->address, entry->address + 1, entry->function};
+            (struct running_range){entry->begin, entry->begin + 1, entry->function};
         search->excluded[entry->function] = true;
     }
     qsort(search->entries, image->entries.count, sizeof *search->entries, by_start);

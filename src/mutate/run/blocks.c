@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JUMP 0xe9
-
 void ir_blocks_deinit(struct ir_blocks *blocks)
 {
     ARRAY_DEINIT(&blocks->items);
@@ -44,11 +42,9 @@ static void sort(struct ir_blocks *blocks)
 static struct error *add_entry(const struct image_entry *entry, struct ir_blocks *blocks)
 {
     struct ir_block *block = NULL;
-    int32_t distance = (int32_t)(entry->twin - entry->address - MARK_NOP_SIZE);
     TRY(add(blocks, entry->address, entry->idle, SIZE_MAX, &block));
     block->wire.flags = WIRE_BLOCK_PUT | WIRE_BLOCK_QUIET;
-    block->wire.put[0] = JUMP;
-    memcpy(block->wire.put + 1, &distance, sizeof distance);
+    memcpy(block->wire.put, entry->leads, sizeof entry->leads);
     return NULL;
 }
 
