@@ -143,7 +143,9 @@ static int64_t find_result_variable(struct body *body, uint32_t tail)
             return 0;
         const struct isa_insn *next = &insn[1];
         uint64_t address = flow_address(body->code->image, load);
-        bool leaves = next == load || (next->kind == ISA_JUMP && (uint64_t)next->value == address);
+        bool leaves =
+            i + 1 < body->end &&
+            (next == load || (next->kind == ISA_JUMP && (uint64_t)next->value == address));
         if (!leaves && i != body->first)
             return 0;
         stores += leaves;

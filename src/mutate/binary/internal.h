@@ -75,6 +75,7 @@ struct local {      // a variable in the stack frame
     bool parameter, aggregate, pointer, temporary;
     bool structure;  // of a pointer: to something with members
     uint8_t pointed; // of a pointer: bytes that are read or written there
+    bool written;    // of a pointer: something is written there
     uint32_t reach; // of a pointer: the end of what is read or written there, as far as it is known
     uint8_t number; // of a parameter: which, from 1; 0: not known
     uint32_t alike; // variables with the same number have the same type, as far as copies tell

@@ -249,6 +249,7 @@ static void note_access(struct local *local, const struct isa_insn *insn)
     uint8_t width = insn->kind == ISA_LOAD ? insn->from : insn->width;
     local->structure |= insn->displacement != 0 || (local->pointer && local->pointed != width);
     local->pointer = true;
+    local->written |= insn_is_store(insn);
     local->pointed = width;
     if (insn->index == ISA_NONE && insn->displacement >= 0 && insn->displacement < INT16_MAX &&
         local->reach < insn->displacement + width)

@@ -383,7 +383,7 @@ static uint32_t parse_header(struct body *body, const struct range *range, uint3
         }
     } else if (step_at(body, last)->kind == STEP_BRANCH) { // do
         uint32_t at = last;
-        while (at - 1 > from && step_at(body, at - 1)->kind == STEP_BRANCH) {
+        while (at > from + 1 && step_at(body, at - 1)->kind == STEP_BRANCH) {
             uint32_t target = step_at(body, at - 1)->target;
             if (target != from && target != last + 1 && !(target > at - 1 && target <= last))
                 break;

@@ -22,7 +22,10 @@ struct variable { // in a frame
     int64_t offset;
     uint8_t width;
     bool usable;
-    bool any; // it got a pointer of any type
+    bool any;                  // it got a pointer of any type
+    bool idle;                 // nothing is read there, and it is not handed on
+    uint32_t scope, scope_end; // instructions of the block that it is used in
+    uint32_t argument;         // of a parameter: the type of the function's argument; or FLOW_NONE
 };
 struct link { // the same, unless the first is of any type
     uint32_t slot, type;
@@ -41,11 +44,14 @@ struct note { // of a function's variable
 enum looks { LOOKS_LIKE_BYTES = 1, LOOKS_LIKE_STRUCTURE = 2 };
 struct types {
     const struct flow_image *image;
-    struct map functions; // by the hash of their names
-    struct map slots;     // arguments and results of functions, to types
-    ARRAY(uint32_t) same; // by type: another one that is the same, or itself
-    ARRAY(bool) any;      // by type: of an argument or result that may be of any type
-    ARRAY(uint8_t) looks; // by type: what is pointed to (set of enum looks)
+    ARRAY(bool)
+    written; // by type, of the variable or argument itself: what it points to is changed
+    ARRAY(struct link) handed_on; // what is written if the first is
+    struct map functions;         // by the hash of their names
+    struct map slots;             // arguments and results of functions, to types
+    ARRAY(uint32_t) same;         // by type: another one that is the same, or itself
+    ARRAY(bool) any;              // by type: of an argument or result that may be of any type
+    ARRAY(uint8_t) looks;         // by type: what is pointed to (set of enum looks)
     ARRAY(struct link) links;
     ARRAY(uint32_t) size; // by type: how much of what such a pointer points to is used
     ARRAY(struct variable) variables;
@@ -85,6 +91,8 @@ void types_free(struct types *types)
     ARRAY_DEINIT(&types->size);
     ARRAY_DEINIT(&types->any);
     ARRAY_DEINIT(&types->looks);
+    ARRAY_DEINIT(&types->written);
+    ARRAY_DEINIT(&types->handed_on);
     ARRAY_DEINIT(&types->links);
     ARRAY_DEINIT(&types->variables);
     ARRAY_DEINIT(&types->wishes);
@@ -99,10 +107,11 @@ void types_free(struct types *types)
 static uint32_t add_type(struct types *types)
 {
     uint32_t *same = ARRAY_ADD(&types->same), *size = ARRAY_ADD(&types->size);
-    bool *any = ARRAY_ADD(&types->any);
+    bool *any = ARRAY_ADD(&types->any), *written = ARRAY_ADD(&types->written);
     uint8_t *looks = ARRAY_ADD(&types->looks);
-    if (same == NULL || size == NULL || any == NULL || looks == NULL)
+    if (same == NULL || size == NULL || any == NULL || looks == NULL || written == NULL)
         return FLOW_NONE;
+    *written = false;
     *size = 0;
     *any = false;
     *looks = 0;
@@ -208,6 +217,45 @@ static uint64_t key_of(const struct types *types, const struct isa_insn *call, u
     return own != MAP_NONE ? hash_mix(1, own) : hash_mix(2, hash_text(name));
 }
 
+// Functions of the C library that only read what these arguments point to.
+static bool only_reads(const char *name, unsigned slot)
+{
+    static const struct {
+        const char *name;
+        unsigned read; // as bits
+    } readers[] = {
+        {"strlen", 1},  {"strcmp", 3},  {"strncmp", 3}, {"strcasecmp", 3}, {"strncasecmp", 3},
+        {"strchr", 1},  {"strrchr", 1}, {"strstr", 3},  {"strdup", 1},     {"strndup", 1},
+        {"atoi", 1},    {"atol", 1},    {"atof", 1},    {"strtol", 1},     {"strtoul", 1},
+        {"strtod", 1},  {"fopen", 3},   {"open", 1},    {"stat", 1},       {"lstat", 1},
+        {"access", 1},  {"unlink", 1},  {"rename", 3},  {"puts", 1},       {"fputs", 1},
+        {"printf", 1},  {"fprintf", 2}, {"sprintf", 2}, {"snprintf", 4},   {"getenv", 1},
+        {"strcpy", 2},  {"strncpy", 2}, {"strcat", 2},  {"strncat", 2},    {"stpcpy", 2},
+        {"memcmp", 3},  {"memchr", 1},  {"memcpy", 2},  {"memmove", 2},    {"fwrite", 1},
+        {"write", 2},   {"pwrite", 2},  {"strspn", 3},  {"strcspn", 3},    {"strpbrk", 3},
+        {"opendir", 1}, {"perror", 1},  {"bcmp", 3},    {"strcoll", 3},    {"mbstowcs", 2},
+    };
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (strcmp(name, readers[i].name) == 0)
+            return (readers[i].read >> slot & 1) != 0;
+    return false;
+}
+
+// Whether a function outside of the module may write to what an argument points to.
+static bool writes_outside(const struct types *types, const struct isa_insn *call, unsigned slot,
+                           bool many)
+{
+    uint32_t callee =
+        call->kind == ISA_CALL ? flow_callee_at(types->image, (uint64_t)call->value) : FLOW_NONE;
+    if (callee == FLOW_NONE)
+        return true;
+    if (!flow_callee_is_import(callee))
+        return false;
+    const char *name = types->image->imports.items[flow_callee_import(callee)].name;
+    return name != NULL && map_find(&types->functions, hash_text(name)) == MAP_NONE &&
+           !only_reads(name, slot) && !(many && slot > 0);
+}
+
 // The type of a function's argument or result; FLOW_NONE when memory is short.
 static uint32_t type_of_slot(struct types *types, uint64_t key, unsigned slot)
 {
@@ -254,6 +302,47 @@ static struct variable *variable_of(struct types *types, const struct body *body
     return &types->variables.items[first + (size_t)(local - body->locals.items)];
 }
 
+// The block around a block; UINT32_MAX around the outermost one.
+static uint32_t around(const struct body *body, uint32_t block)
+{
+    uint32_t parent = body->blocks.items[block].parent;
+    return parent != UINT32_MAX ? body->nodes.items[parent].block : UINT32_MAX;
+}
+
+static bool is_around(const struct body *body, uint32_t outer, uint32_t block)
+{
+    while (block != outer && block != UINT32_MAX)
+        block = around(body, block);
+    return block == outer;
+}
+
+static uint32_t block_of(const struct body *body, uint32_t insn)
+{
+    bool inside = insn >= body->first && insn < body->end;
+    uint32_t step = inside ? body->step_of.items[insn - body->start] : NO_STEP;
+    return step < body->steps.count ? step_at(body, step)->block : UINT32_MAX;
+}
+
+// The innermost block that has all uses of a variable: most likely it is declared there.
+static void find_scope(const struct body *body, const struct local *local,
+                       struct variable *variable)
+{
+    uint32_t block = block_of(body, local->seen), last = block_of(body, local->last_seen);
+    variable->scope = body->start;
+    variable->scope_end = UINT32_MAX;
+    if (local->parameter || last == UINT32_MAX)
+        return;
+    while (block != UINT32_MAX && !is_around(body, block, last))
+        block = around(body, block);
+    if (block == UINT32_MAX || body->blocks.items[block].parent == UINT32_MAX)
+        return;
+    const struct block *found = &body->blocks.items[block];
+    if (found->first == UINT32_MAX)
+        return;
+    variable->scope = step_at(body, body->nodes.items[found->first].first)->first;
+    variable->scope_end = step_at(body, body->nodes.items[found->last].end - 1)->end;
+}
+
 size_t types_begin(struct types *types, struct body *body)
 {
     size_t first = types->variables.count;
@@ -269,9 +358,13 @@ size_t types_begin(struct types *types, struct body *body)
         *variable = (struct variable){.type = type,
                                       .seen = local->seen,
                                       .offset = local->offset,
+                                      .idle = local->reach == 0,
+                                      .argument = FLOW_NONE,
                                       .width = local->width,
                                       .usable = !local->temporary && !local->aggregate};
+        find_scope(body, local, variable);
         types->size.items[type] = local->reach;
+        types->written.items[type] = local->written;
         types->looks.items[type] = local->structure && local->reach > 8 ? LOOKS_LIKE_STRUCTURE
                                    : local->pointer && !local->structure && local->pointed == 1
                                        ? LOOKS_LIKE_BYTES
@@ -283,6 +376,13 @@ size_t types_begin(struct types *types, struct body *body)
         if (local->number == 0 || local->width != 8)
             continue;
         add_link(types, body, hash_mix(1, body->function), local->number - 1u, base + (uint32_t)i);
+        types->variables.items[first + i].argument =
+            types->links.items[types->links.count - 1].slot;
+        struct link *handed_on = ARRAY_ADD(&types->handed_on);
+        body->failed |= handed_on == NULL;
+        if (handed_on != NULL)
+            *handed_on =
+                (struct link){base + (uint32_t)i, types->links.items[types->links.count - 1].slot};
     }
     return first;
 }
@@ -298,12 +398,20 @@ void types_note_argument(struct types *types, struct body *body, size_t first, u
     bool address = insn->kind == ISA_ADDRESS;
     if (local == NULL || (!address && (insn->kind != ISA_LOAD || local->width != 8)))
         return;
+    if (!address && writes_outside(types, insn_at(body, call), number, many))
+        types->written.items[variable_of(types, body, first, local)->type] = true;
     if (any && !address && local->number != 0)
         pass_on(types, body, local, local->number - 1u);
     if (key == 0 && (!any || !address || size == 0))
         return;
     if (!address) {
-        add_link(types, body, key, number, variable_of(types, body, first, local)->type);
+        uint32_t type = variable_of(types, body, first, local)->type;
+        variable_of(types, body, first, local)->idle = false;
+        struct link *handed_on = ARRAY_ADD(&types->handed_on);
+        body->failed |= handed_on == NULL;
+        if (handed_on != NULL)
+            *handed_on = (struct link){type_of_slot(types, key, number), type};
+        add_link(types, body, key, number, type);
         return;
     }
     struct note *note = ARRAY_ADD(&types->handed);
@@ -314,12 +422,29 @@ void types_note_argument(struct types *types, struct body *body, size_t first, u
             .function = body->function, .type = slot, .size = size, .offset = insn->displacement};
 }
 
+// A variable that gets the value of another one: what is written through it is written through
+// both.
+static void note_copy(struct types *types, struct body *body, size_t first, uint32_t insn)
+{
+    const struct isa_insn *load = insn_at(body, insn), *store = &load[1];
+    const struct local *from = local_of(body, load), *to = local_of(body, store);
+    bool copies = load->kind == ISA_LOAD && store->kind == ISA_STORE && store->src == load->dst &&
+                  from != NULL && to != NULL && from->width == 8 && to->width == 8;
+    struct link *handed_on = copies ? ARRAY_ADD(&types->handed_on) : NULL;
+    body->failed |= copies && handed_on == NULL;
+    if (handed_on != NULL)
+        *handed_on = (struct link){variable_of(types, body, first, to)->type,
+                                   variable_of(types, body, first, from)->type};
+}
+
 // The variable that gets what a call returns, or that is returned.
 void types_note_result(struct types *types, struct body *body, size_t first, uint32_t insn)
 {
     const struct isa_insn *what = insn_at(body, insn);
     const struct isa_insn *next = insn + 1 < body->end ? &what[1] : NULL;
     bool ends = next != NULL && body->tail.items[insn + 1 - body->start], any = false;
+    if (next != NULL)
+        note_copy(types, body, first, insn);
     if (insn_is_call(what) && next != NULL) {
         const struct local *local =
             next->kind == ISA_STORE && next->src == ISA_RETURN ? local_of(body, next) : NULL;
@@ -376,7 +501,9 @@ static const struct variable *find_other(struct types *types, const struct wish 
     for (size_t i = wish->first; i < wish->end; i++) {
         const struct variable *other = &types->variables.items[i];
         if (i != wish->variable && other->seen < wish->call && other->width == own->width &&
-            other->usable &&
+            other->usable && wish->call >= other->scope && wish->call < other->scope_end &&
+            !(own->width == 8 &&
+              types->written.items[own->type] != types->written.items[other->type]) &&
             (own->width != 8 || type_of(types, other->type) == type_of(types, own->type)) &&
             (best == NULL || other->seen > best->seen))
             best = other;
@@ -427,9 +554,22 @@ static void drop_members(struct types *types, struct binary_faults *faults)
 bool types_end(struct types *types, struct binary_faults *faults)
 {
     bool complete = true;
+    for (size_t i = 0; i < types->variables.count; i++) {
+        const struct variable *variable = &types->variables.items[i];
+        if (variable->argument != FLOW_NONE && variable->idle)
+            types->any.items[variable->argument] = true;
+    }
     for (size_t i = 0; i < types->links.count; i++)
         if (!types->any.items[types->links.items[i].slot])
             unite(types, types->links.items[i].slot, types->links.items[i].type);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < types->handed_on.count; i++) {
+            const struct link *link = &types->handed_on.items[i];
+            if (types->written.items[link->slot] && !types->written.items[link->type])
+                changed = types->written.items[link->type] = true;
+        }
+    }
     for (size_t i = 0; i < types->wishes.count; i++)
         complete &= grant(types, &types->wishes.items[i], faults);
     drop_members(types, faults);
