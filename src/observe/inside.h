@@ -34,7 +34,7 @@ struct inside_site {
     bool settled;   // it is replaced, or cannot be
     uint64_t start; // of what is replaced
     unsigned size;  // 0: it is not
-    unsigned char original[8];
+    unsigned char original[8], put[8]; // instead of it
 };
 struct inside_range {
     uint64_t start, end;
