@@ -88,8 +88,7 @@ static struct error *map(const char *path, struct activation_watch *watch)
         return error_from_errno(errno, "cannot open the region %s", path);
     if ((size_t)facts.st_size < sizeof(struct wire_region))
         return error_new("the region %s is too short", path);
-    void *memory =
-        mmap(NULL, (size_t)facts.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void *memory = mmap(NULL, (size_t)facts.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED)
         return error_from_errno(errno, "cannot map the region %s", path);
     watch->map = memory;

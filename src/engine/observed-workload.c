@@ -50,7 +50,7 @@ struct observed_workload {
     int shared;
     char *const *command;
     bool interface;
-    bool each; // start of a program is an invocation; if not, the command is
+    bool each;       // start of a program is an invocation; if not, the command is
     uint64_t orders; // bytes of them in `shared`; what that says itself the target may have written
 };
 
@@ -184,9 +184,8 @@ static struct error *record_behaviour(int shared, struct observed_head *head,
     const struct trace_options options = {.command = orders->command,
                                           .environment = orders->environment,
                                           .foreign = WIRE_RUNTIME_NAME};
-    struct trace_watch watch = {.begins = invocation_begins,
-                                .ended = invocation_ended,
-                                .data = &observing};
+    struct trace_watch watch = {
+        .begins = invocation_begins, .ended = invocation_ended, .data = &observing};
     if (*orders->program != '\0')
         watch.program = orders->program;
     if (watch.program != NULL && orders->faulty)

@@ -13,11 +13,11 @@
 #include <sys/socket.h>
 
 #define NO_TEXT     UINT32_MAX
-#define INJECTIONS  100 // of one result, at most
-#define INNER_CALLS 64  // likewise
-#define RESULTS     64  // likewise
+#define INJECTIONS  100   // of one result, at most
+#define INNER_CALLS 64    // likewise
+#define RESULTS     64    // likewise
 #define INVOCATIONS 20000 // likewise
-#define PLACES      24  // of one stack
+#define PLACES      24    // of one stack
 // No injection is added after so many bytes: stacks of C++ programs are long.
 #define ENOUGH (SLOT_MESSAGE_SIZE / 2)
 
@@ -173,8 +173,7 @@ static struct error *put_observation(struct buffer *out, const struct observatio
 
 static struct error *put_deviations(struct buffer *out, const struct deviations *deviations)
 {
-    size_t count =
-        deviations->list.count < INVOCATIONS ? deviations->list.count : INVOCATIONS;
+    size_t count = deviations->list.count < INVOCATIONS ? deviations->list.count : INVOCATIONS;
     TRY(put_u32(out, (uint32_t)count));
     for (size_t i = 0; i < count; i++) {
         const struct deviation *deviation = &deviations->list.items[i];

@@ -40,8 +40,8 @@ struct invocation {
 
 struct recorder {
     const struct trace_watch *watch;
-    bool real;           // nothing is virtual
-    const char *foreign; // as in trace_options
+    bool real;                              // nothing is virtual
+    const char *foreign;                    // as in trace_options
     ARRAY(struct invocation *) invocations; // that are not over
     unsigned count;                         // of those that have begun
     struct inside inside;

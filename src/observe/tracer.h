@@ -25,8 +25,8 @@ struct tracer_task {
     unsigned children;         // made so far
     // Those that are related to each other; inherited from the maker. Set by tracer_set_family().
     unsigned family;
-    void *data;                // of the handlers
-    bool every_call;           // set by handlers: stop where any system call begins and ends
+    void *data;      // of the handlers
+    bool every_call; // set by handlers: stop where any system call begins and ends
 };
 
 // A call that a task has stopped at.

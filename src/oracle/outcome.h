@@ -56,9 +56,9 @@ struct outcome_run {
     char *service;
     // In reference runs: files from before that are not there while it serves, one path per line.
     struct buffer absent;
-    bool down;               // it never became ready: it ended, or waits for events elsewhere
-    bool before_ready;       // it ended, or its time was over, before it was ready
-    bool exited_early;       // it exited before it was told to stop
+    bool down;         // it never became ready: it ended, or waits for events elsewhere
+    bool before_ready; // it ended, or its time was over, before it was ready
+    bool exited_early; // it exited before it was told to stop
     ARRAY(struct outcome_invocation) invocations; // if behaviour was recorded; by their start
     struct buffer interface; // the trace of an interface (interface/record.h), or empty
     char *trouble;           // why the run failed for reasons that are not the target's; or NULL

@@ -380,7 +380,7 @@ static struct error *add_other(struct deviations *deviations, size_t number, boo
         return error_no_memory();
     *added = (struct deviation){.number = (unsigned)number, .activated = activated, .count = 1};
     return asprintf(&added->sentence, "invocation %zu %s", number, what) < 0 ? error_no_memory()
-                                                                            : NULL;
+                                                                             : NULL;
 }
 
 static struct error *add_deviation(const struct reference *reference, size_t index,
@@ -414,7 +414,8 @@ struct error *reference_find_deviations(const struct reference *reference,
     for (size_t i = 0; i < run->invocations.count; i++) {
         const struct outcome_invocation *invocation = &run->invocations.items[i];
         if (i >= known)
-            TRY(add_other(&deviations, i + 1, false, "is there, which the reference does not have"));
+            TRY(add_other(&deviations, i + 1, false,
+                          "is there, which the reference does not have"));
         else if (invocation->trace == NULL)
             TRY(add_other(&deviations, i + 1, true, "does not end"));
         else

@@ -57,7 +57,7 @@ struct reference {
     struct stats_moments seconds;
     ARRAY(struct varying_call) varying;
     ARRAY(struct stats_moments) traced_seconds; // by invocation
-    ARRAY(struct reference *) others; // of the campaign's other inputs
+    ARRAY(struct reference *) others;           // of the campaign's other inputs
 };
 
 // Of one input alone. The functions of reference.h are about all.

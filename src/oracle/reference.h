@@ -90,15 +90,15 @@ enum symptom {
 
 // How the visible behaviour of an invocation differs from the reference's, in what does not vary.
 struct deviation {
-    unsigned number;  // of the invocation, from 1
-    bool activated;   // the fault was, in this invocation, and the reference has it
-    size_t count;     // of differing calls; 0: it does not deviate
-    bool same_status; // as the reference: by its exit status nobody notices
-    bool same_time;   // within four standard deviations: nor by the time it took
-    char *sentence;   // the first difference: which call, of which process; or NULL
-    char *call;       // the name of that call, "process" for a whole process; or NULL
-    char *calls;      // the names of all that differ, each once, by the alphabet; or NULL
-    double seconds;   // that it took
+    unsigned number;     // of the invocation, from 1
+    bool activated;      // the fault was, in this invocation, and the reference has it
+    size_t count;        // of differing calls; 0: it does not deviate
+    bool same_status;    // as the reference: by its exit status nobody notices
+    bool same_time;      // within four standard deviations: nor by the time it took
+    char *sentence;      // the first difference: which call, of which process; or NULL
+    char *call;          // the name of that call, "process" for a whole process; or NULL
+    char *calls;         // the names of all that differ, each once, by the alphabet; or NULL
+    double seconds;      // that it took
     struct buffer trace; // packed (trace_pack()); for those who judge to keep it
 };
 // By number, those that deviate or have an activated fault. There are none if behaviour was not

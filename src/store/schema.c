@@ -415,8 +415,7 @@ static const char propagations[] =
 static const char differing[] = "ALTER TABLE invocation ADD COLUMN calls TEXT;\n"
                                 "ALTER TABLE invocation ADD COLUMN seconds REAL;\n";
 
-const char *const schema_steps[] = {tables, views,       stopped_by, measured, ways,
-                                    facts,  safety,      deliberate, proofs,   consequences,
-                                    parts,  invocations, scopes,     drawn,    propagations,
-                                    differing};
+const char *const schema_steps[] = {
+    tables, views,        stopped_by, measured,    ways,   facts, safety,       deliberate,
+    proofs, consequences, parts,      invocations, scopes, drawn, propagations, differing};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

@@ -509,8 +509,8 @@ static void patched(void)
     static const unsigned char second[] = {0xe9, 1, 0, 0, 0, 0xcc, 0x6a, 7, 0x58, 0xc3};
     pid_t child = fork();
     if (child == 0) {
-        unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        unsigned char *code =
+            mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         code += 64;
         memcpy(code, first, sizeof first);
         mprotect(code - 64, 4096, PROT_READ | PROT_EXEC);
