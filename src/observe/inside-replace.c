@@ -19,19 +19,29 @@
 
 enum form { FORM_NONE, FORM_MOVE, FORM_CHECK };
 
+// Whether this byte may begin the instruction whose next byte looks like its first, and change what
+// that means: `mov $n, %eax` would be `mov $n, %r8d`, or `mov $n, %ax`.
+static bool may_be_prefix(unsigned char byte)
+{
+    return (byte & 0xf0) == 0x40 || byte == 0x66 || byte == 0x67;
+}
+
+// `code` gets what is replaced in one of the forms, from `mov` on.
 static enum form form_of(const struct tracer_task *task, uint64_t place, int number,
                          unsigned char *code)
 {
     static const unsigned char zero[] = {0x31, 0xc0}, call[] = {0x0f, 0x05}, check[] = {0x48, 0x3d},
                                most[] = {0xf0, 0xff, 0xff};
-    unsigned char *at = code + MOVE_SIZE;
-    if (tracer_read(task, place - CALL_SIZE - MOVE_SIZE, code,
-                    MOVE_SIZE + CALL_SIZE + CHECK_SIZE) != MOVE_SIZE + CALL_SIZE + CHECK_SIZE ||
-        memcmp(at, call, sizeof call) != 0)
+    unsigned char around[1 + MOVE_SIZE + CALL_SIZE + CHECK_SIZE], *at = code + MOVE_SIZE;
+    if (tracer_read(task, place - CALL_SIZE - MOVE_SIZE - 1, around, sizeof around) !=
+        sizeof around)
+        return FORM_NONE;
+    memcpy(code, around + 1, sizeof around - 1);
+    if (memcmp(at, call, sizeof call) != 0)
         return FORM_NONE;
     uint32_t moved;
     memcpy(&moved, code + 1, sizeof moved);
-    if (code[0] == 0xb8 && moved == (uint32_t)number)
+    if (code[0] == 0xb8 && !may_be_prefix(around[0]) && moved == (uint32_t)number)
         return FORM_MOVE;
     if (number != 0 || memcmp(at - sizeof zero, zero, sizeof zero) != 0)
         return FORM_NONE; // the number may be another one next time
@@ -197,6 +207,7 @@ uint64_t inside_replace(struct tracer_task *task, struct inside_space *space,
         if (!moves)
             memset(bytes, 0xcc, sizeof bytes);
         put_jump(bytes, start, stub);
+        memcpy(site->put, bytes, sizeof bytes);
         replaced = poke(task, start, bytes, sizeof bytes);
     }
     tracer_release(task);
@@ -213,7 +224,8 @@ void inside_restore(const struct tracer_task *task, struct inside_space *space)
         struct inside_site *site = &space->sites.items[i];
         unsigned char bytes[8];
         if (site->size == 0 ||
-            tracer_read(task, site->start, bytes, sizeof bytes) != sizeof bytes || bytes[0] != 0xe9)
+            tracer_read(task, site->start, bytes, sizeof bytes) != sizeof bytes ||
+            memcmp(bytes, site->put, site->size) != 0) // the program has other code there now
             continue;
         memcpy(bytes, site->original, site->size);
         poke(task, site->start, bytes, sizeof bytes);

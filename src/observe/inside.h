@@ -29,12 +29,12 @@ struct inside {
 
 // What has been replaced in an address space.
 struct inside_site {
-    uint64_t place; // behind the call
-    unsigned stops; // that it has caused
-    bool settled;   // it is replaced, or cannot be
-    uint64_t start; // of what is replaced
-    unsigned size;  // 0: it is not
-    unsigned char original[8];
+    uint64_t place;                    // behind the call
+    unsigned stops;                    // that it has caused
+    bool settled;                      // it is replaced, or cannot be
+    uint64_t start;                    // of what is replaced
+    unsigned size;                     // 0: it is not
+    unsigned char original[8], put[8]; // instead of it
 };
 struct inside_range {
     uint64_t start, end;

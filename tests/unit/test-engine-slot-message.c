@@ -62,6 +62,13 @@ static struct engine_result example(void)
         injection->standard_stream = 1;
         injection->seconds = 1.5;
     }
+    struct deviation *deviation = ARRAY_ADD(&result.judgement.deviations.list);
+    assert_non_null(deviation);
+    *deviation = (struct deviation){.number = 4, .activated = true, .count = 3, .same_time = true};
+    deviation->seconds = 0.5;
+    deviation->sentence = strdup("invocation 4: process r (a) does write(x)");
+    deviation->calls = strdup("read write");
+    ok(buffer_append(&deviation->trace, "packed", 6));
     return result;
 }
 
@@ -127,6 +134,13 @@ static void test_result(void **state)
     assert_null(observed->calls.items[0].symbol);
     assert_int_equal(observed->calls.items[0].order, 5);
     assert_int_equal(observed->results.count, 1);
+    assert_int_equal(got.judgement.deviations.list.count, 1);
+    const struct deviation *deviation = &got.judgement.deviations.list.items[0];
+    assert_true(deviation->number == 4 && deviation->activated && deviation->count == 3);
+    assert_true(!deviation->same_status && deviation->same_time && deviation->seconds == 0.5);
+    assert_string_equal(deviation->calls, "read write");
+    assert_null(deviation->call);
+    assert_int_equal(deviation->trace.size, 6);
     engine_result_deinit(&got);
     engine_result_deinit(&result);
     buffer_deinit(&text);

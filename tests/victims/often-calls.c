@@ -489,6 +489,80 @@ static void shared(void)
     check(waitpid((pid_t)(intptr_t)child, &status, 0) > 0 && status == 0, "child");
 }
 
+// `mov $39, %r8d` in front of the call ends as `mov $39, %eax` does.
+static void prefix(void)
+{
+    for (int i = 0; i < 60; i++) {
+        long result = SYS_getpid;
+        register long other __asm__("r8") = 0;
+        __asm__ volatile(".byte 0x41, 0xb8, 39, 0, 0, 0; syscall"
+                         : "+a"(result), "+r"(other)
+                         :
+                         : "rcx", "r11", "memory");
+        check(result == getpid() && other == 39, "r8");
+    }
+}
+// The program has other code where a call was replaced, which begins with a jump, too.
+static void patched(void)
+{
+    static const unsigned char first[] = {0xb8, 1, 0, 0, 0, 0x0f, 0x05, 0xc3};
+    static const unsigned char second[] = {0xe9, 1, 0, 0, 0, 0xcc, 0x6a, 7, 0x58, 0xc3};
+    pid_t child = fork();
+    if (child == 0) {
+        unsigned char *code =
+            mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        code += 64;
+        memcpy(code, first, sizeof first);
+        mprotect(code - 64, 4096, PROT_READ | PROT_EXEC);
+        ssize_t (*call)(int, const void *, size_t) = (void *)code;
+        for (int i = 0; i < 60; i++)
+            check(call(file, "own\n", 4) == 4, "own code");
+        mprotect(code - 64, 4096, PROT_READ | PROT_WRITE);
+        memcpy(code, second, sizeof second);
+        mprotect(code - 64, 4096, PROT_READ | PROT_EXEC);
+        check(call(file, "own\n", 4) == 7, "other code");
+        struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+        struct sock_fprog program = {1, &all};
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "prctl");
+        check(call(file, "own\n", 4) == 7, "other code with a filter");
+        _exit(failures);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "patched");
+}
+// The buffers of a call become larger while it is made.
+static struct iovec grown[2];
+static atomic_int growing = 1;
+static void *grow(void *data)
+{
+    while (growing) {
+        *(volatile size_t *)&grown[1].iov_len = 8;
+        for (volatile int i = 0; i < 300; i++)
+            ;
+        *(volatile size_t *)&grown[1].iov_len = 1 << 18;
+        for (volatile int i = 0; i < 300; i++)
+            ;
+    }
+    return data;
+}
+static void growth(void)
+{
+    pthread_t thread;
+    grown[0] = (struct iovec){"first\n", 6};
+    grown[1] = (struct iovec){calloc(1, 1 << 18), 8};
+    for (int i = 0; i < 60; i++)
+        (void)!writev(file, grown, 2);
+    pthread_create(&thread, NULL, grow, NULL);
+    for (int i = 0; i < 60000; i++) {
+        (void)!writev(file, grown, 2);
+        if (i % 50 == 0)
+            check(ftruncate(file, 0) == 0, "ftruncate");
+    }
+    growing = 0;
+    pthread_join(thread, NULL);
+}
 int main(int count, char **words)
 {
     int times = count > 2 ? atoi(words[2]) : 1000;
@@ -532,6 +606,12 @@ int main(int count, char **words)
         shared();
     else if (strcmp(part, "threads") == 0)
         threads(16);
+    else if (strcmp(part, "prefix") == 0)
+        prefix();
+    else if (strcmp(part, "patched") == 0)
+        patched();
+    else if (strcmp(part, "growth") == 0)
+        growth();
     else if (strcmp(part, "maps") == 0)
         return has_code_of_others();
     dprintf(1, "%d failures\n", failures);

@@ -61,7 +61,9 @@ INLINE void put_record(struct inside_slot *slot, uint64_t number)
 {
     char *at = (char *)slot + INSIDE_RECORDS + slot->used;
     struct inside_record *record = (struct inside_record *)at;
-    uint64_t left = slot->result;
+    // Another thread may have made the buffers of the call larger since has_room() looked.
+    uint64_t room = INSIDE_RECORD_ROOM - sizeof *record - 8 - slot->used;
+    uint64_t left = slot->result < room ? slot->result : room;
     record->number = (uint32_t)number;
     record->text = slot->text;
     record->data = (uint32_t)left;
