@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // flags: -O1 -g
-// Clears all registers of a kind, passes a place at which faults are injected, and prints those that
-// are not 0 afterwards. Argument: ymm, zmm, k, st or mxcsr, of which 0x1f80 is what is expected.
+// Clears all registers of a kind, passes a place at which faults are injected, and prints those
+// that are not 0 afterwards. Argument: ymm, zmm, k, st or mxcsr, of which 0x1f80 is what is
+// expected.
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +40,8 @@ static void pass_zmm(void)
 
 static void pass_k(void)
 {
-    __asm__ volatile(EIGHT("kxorq %%k\\n, %%k\\n, %%k\\n") PLACE("k") EIGHT("kmovq %%k\\n, 8*\\n(%0)")
+    __asm__ volatile(EIGHT("kxorq %%k\\n, %%k\\n, %%k\\n") PLACE("k")
+                         EIGHT("kmovq %%k\\n, 8*\\n(%0)")
                      :
                      : "r"(out)
                      : "memory");
