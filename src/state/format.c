@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes a fault as the text that parse.c reads. Campaigns write very many, so what all have in common
-// is not printed by format.
+// Writes a fault as the text that parse.c reads. Campaigns write very many, so what all have in
+// common is not printed by format.
 #include "state/fault.h"
 
 #include "base/cleanup.h"
