@@ -7,6 +7,9 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <sys/syscall.h>
+
+#define STACK 7 // rsp
 
 struct fate {
     bool flags;      // otherwise a general register
@@ -21,10 +24,24 @@ static uint64_t bits_of(unsigned first, unsigned count)
     return (count >= 64 ? UINT64_MAX : (1ull << count) - 1) << first;
 }
 
+// The end of a signal's handler: all registers become what they were before it.
+static void leave_handler(struct fate *fate)
+{
+    fate->left = 0;
+    if (!fate->flags && fate->number == STACK) {
+        fate->activation = WIRE_STATE_ACTIVATED; // it says where they are
+        fate->decided = true;
+    }
+}
+
 // rdi, rsi, rdx, r10, r8, r9: which of them a call reads depends on the call. rcx and r11 are lost.
-static void enter_kernel(struct fate *fate)
+static void enter_kernel(uint64_t call, struct fate *fate)
 {
     static const unsigned char arguments[] = {5, 4, 1, 10, 8, 9};
+    if (call == SYS_rt_sigreturn) {
+        leave_handler(fate);
+        return;
+    }
     if (!fate->flags && memchr(arguments, (int)fate->number, sizeof arguments) != NULL)
         fate->decided = true;
     if (!fate->flags && (fate->number == 0 || fate->number == 2 || fate->number == 11))
@@ -71,7 +88,7 @@ static void take_step(const struct isa_decoder *decoder, const struct wire_state
     }
     read_by(&reads, fate);
     if (!fate->decided && reads.system_call)
-        enter_kernel(fate);
+        enter_kernel(step->call, fate);
     if (!fate->decided)
         overwritten_by(&reads, fate);
     if (!fate->decided && fate->left == 0) {

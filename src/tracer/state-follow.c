@@ -36,9 +36,10 @@ static bool enters_kernel(const unsigned char *code)
 }
 
 // False: there is no room for more.
-static bool note(struct state_trial *trial, const struct tracer_task *task, uint64_t address,
-                 const unsigned char **ret_code)
+static bool note(struct state_trial *trial, const struct tracer_task *task,
+                 const struct user_regs_struct *registers, const unsigned char **ret_code)
 {
+    uint64_t address = registers->rip;
     struct wire_state *file = trial->file;
     struct wire_state_step *steps = (void *)((char *)file + file->steps_at);
     uint64_t count = file->result.steps;
@@ -48,7 +49,8 @@ static bool note(struct state_trial *trial, const struct tracer_task *task, uint
     trial->follow_left--;
     if (!again) {
         struct wire_state_step *step = &steps[count];
-        *step = (struct wire_state_step){.address = address, .time_ns = clock_ns()};
+        *step = (struct wire_state_step){
+            .address = address, .time_ns = clock_ns(), .call = registers->rax};
         if (tracer_read(task, address, step->code, sizeof step->code) == 0)
             return false;
         file->result.steps = ++count;
@@ -69,7 +71,7 @@ void state_follow_on(struct state_trial *trial, struct tracer_task *task, int *r
             wait_at(trial, task, registers.rip);
             return;
         }
-        if (!note(trial, task, registers.rip, &code))
+        if (!note(trial, task, &registers, &code))
             return;
         if (enters_kernel(code)) {
             wait_at(trial, task, registers.rip + 2);

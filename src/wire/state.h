@@ -150,6 +150,7 @@ enum wire_state_trace {
 struct wire_state_step {
     uint64_t address; // as the process knows it
     uint64_t time_ns; // CLOCK_MONOTONIC, before it
+    uint64_t call;    // rax before it: the number of a system call
     unsigned char code[WIRE_STATE_CODE];
 };
 

@@ -18,9 +18,10 @@ struct row {
     const char *code[MOST];
     uint32_t activation;
     uint64_t steps;
+    uint64_t call;
 };
 
-enum { RAX, RDX, RCX, RBX, RSI, RDI };
+enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP };
 #define BITS(lower, upper) ((uint64_t)(upper) << 32 | (lower))
 
 static const struct row rows[] = {
@@ -46,6 +47,11 @@ static const struct row rows[] = {
     {0, RDI, 4, {"\x0f\x05", "\x31\xff"}, WIRE_STATE_UNKNOWN, 1},
     {0, RCX, 4, {"\x0f\x05"}, WIRE_STATE_OVERWRITTEN, 1},
     {0, RBX, 4, {"\x0f\x05", "\x8b\x03"}, WIRE_STATE_ACTIVATED, 2},
+    // The end of a handler brings all registers back, by the stack pointer.
+    {0, RBX, 4, {"\x0f\x05", "\x8b\x03"}, WIRE_STATE_OVERWRITTEN, 1, 15},
+    {0, RDI, 4, {"\x0f\x05"}, WIRE_STATE_OVERWRITTEN, 1, 15},
+    {0, RSP, 8, {"\x0f\x05"}, WIRE_STATE_ACTIVATED, 1, 15},
+    {WIRE_STATE_FLAGS, 0, 1 << 6, {"\x0f\x05", "\x74\x00"}, WIRE_STATE_OVERWRITTEN, 1, 15},
     // Flags: cmp eax, ecx; je; jb; shl eax, cl
     {WIRE_STATE_FLAGS, 0, 1 << 6, {"\x39\xc8", "\x74\x00"}, WIRE_STATE_OVERWRITTEN, 1},
     {WIRE_STATE_FLAGS, 0, 1 << 6, {"\x74\x00", "\x39\xc8"}, WIRE_STATE_ACTIVATED, 1},
@@ -69,6 +75,7 @@ static void instructions_decide(void **state)
         for (; result.steps < MOST && row->code[result.steps] != NULL; result.steps++) {
             struct wire_state_step *step = &steps[result.steps];
             step->time_ns = 100 + result.steps;
+            step->call = row->call;
             memcpy(step->code, row->code[result.steps], strlen(row->code[result.steps]));
         }
         state_steps_judge(&fault, steps, MOST, &result);

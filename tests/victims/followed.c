@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Makes one system call after the other, with a handler of SIGALRM that may come at any time. After
-// each call r13 is read, r12 is overwritten, and r15 is left alone. Argument: how many calls.
+// Makes one system call after the other. After each r13 is read, r12 is overwritten, and r15 is
+// left alone. Arguments: how many calls; "signals", if a handler of SIGALRM is to come in between.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ int main(int count, char **words)
 {
     struct itimerval often = {{0, 300}, {0, 300}};
     signal(SIGALRM, handle);
-    setitimer(ITIMER_REAL, &often, NULL);
+    if (count > 2)
+        setitimer(ITIMER_REAL, &often, NULL);
     printf("%ld\n", work(count > 1 ? atol(words[1]) : 1000000));
-    return seen == 0;
+    return count > 2 && seen == 0;
 }
