@@ -17,7 +17,9 @@ struct batch_run {
     const struct fork_batch *batch;
     struct engine_result *results;
     enum fork_state *states;
-    size_t *indexes; // of the jobs in this run
+    uint32_t *inputs; // of the jobs
+    uint32_t input;   // of this run
+    size_t *indexes;  // of the jobs in this run
     struct error *error;
     size_t reached; // jobs that this run has reached
 };
@@ -95,30 +97,32 @@ static struct error *is_sound(const struct batch_run *run, const struct outcome_
     if (is_stopped(run) || (workload->end == SANDBOX_SIGNAL && workload->status == SIGSYS))
         return NULL;
     struct difference difference = {0};
-    TRY(reference_compare(run->batch->reference, outcome, &difference));
+    TRY(reference_compare(reference_of(run->batch->reference, outcome->input), outcome,
+                          &difference));
     *ret_sound = workload->end == SANDBOX_EXIT && !difference.status && !difference.out &&
                  !difference.files && !difference.left;
     difference_deinit(&difference);
     return NULL;
 }
 
-static void forget_forks(struct batch_run *run)
+static void forget_forks(struct batch_run *run, bool of_all_inputs)
 {
     for (size_t i = 0; i < run->batch->count; i++) {
-        if (run->states[i] != FORKED)
+        if (run->states[i] != FORKED || (!of_all_inputs && run->inputs[i] != run->input))
             continue;
         engine_result_deinit(&run->results[i]);
         run->states[i] = REFUSED;
     }
 }
 
-// Runs the workload once for all trials that wait. *ret_more: another run is worth it.
+// Runs the workload once for all trials that wait and have this run's input. *ret_more: another run
+// is worth it.
 static struct error *run_once(struct batch_run *run, struct fork_shot *shots, bool *ret_more)
 {
     const struct fork_batch *batch = run->batch;
     size_t count = 0;
     for (size_t i = 0; i < batch->count; i++)
-        if (run->states[i] == WAITING) {
+        if (run->states[i] == WAITING && run->inputs[i] == run->input) {
             shots[count] = (struct fork_shot){batch->jobs[i].spec, batch->jobs[i].seed};
             run->indexes[count++] = i;
         }
@@ -143,11 +147,11 @@ static struct error *run_once(struct batch_run *run, struct fork_shot *shots, bo
     bool sound;
     TRY(is_sound(run, &outcome, &sound));
     if (!sound)
-        forget_forks(run);
+        forget_forks(run, false);
     *ret_more = sound && run->reached > 0 && outcome.workload.end == SANDBOX_SIGNAL &&
                 outcome.workload.status == SIGSYS && !is_stopped(run);
     for (size_t i = 0; i < batch->count && refusal != WIRE_FORK_OK; i++)
-        if (run->states[i] != FORKED)
+        if (run->states[i] != FORKED && run->inputs[i] == run->input)
             run->results[i].refusal = refusal;
     return NULL;
 }
@@ -198,20 +202,38 @@ static struct error *run_rest(const struct batch_run *run)
     return NULL;
 }
 
+// Each input that a job has, once.
+static struct error *run_inputs(struct batch_run *run, struct fork_shot *shots)
+{
+    const struct fork_batch *batch = run->batch;
+    for (size_t i = 0; i < batch->count; i++)
+        TRY(shooting_input_of(batch->shooting, batch->jobs[i].spec, batch->jobs[i].seed,
+                              &run->inputs[i]));
+    for (size_t i = 0; i < batch->count; i++) {
+        size_t same = 0;
+        while (run->inputs[same] != run->inputs[i])
+            same++;
+        run->input = run->inputs[i];
+        for (bool more = same == i; more;)
+            TRY(run_once(run, shots, &more));
+    }
+    return NULL;
+}
+
 struct error *fork_batch_run(const struct fork_batch *batch, struct engine_result *results,
                              bool *ret_trusted)
 {
     _cleanup_free_ enum fork_state *states = calloc(batch->count + 1, sizeof *states);
     _cleanup_free_ size_t *indexes = calloc(batch->count + 1, sizeof *indexes);
     _cleanup_free_ struct fork_shot *shots = calloc(batch->count + 1, sizeof *shots);
-    if (states == NULL || indexes == NULL || shots == NULL)
+    _cleanup_free_ uint32_t *inputs = calloc(batch->count + 1, sizeof *inputs);
+    if (states == NULL || indexes == NULL || shots == NULL || inputs == NULL)
         return error_no_memory();
     struct batch_run run = {
-        .batch = batch, .results = results, .states = states, .indexes = indexes};
-    for (bool more = true; more;)
-        TRY(run_once(&run, shots, &more));
+        .batch = batch, .results = results, .states = states, .inputs = inputs, .indexes = indexes};
+    TRY(run_inputs(&run, shots));
     TRY(check(&run, ret_trusted));
     if (!*ret_trusted)
-        forget_forks(&run);
+        forget_forks(&run, true);
     return run_rest(&run);
 }

@@ -75,7 +75,8 @@ static bool branch_end(void *data, struct sandbox *sandbox, struct sandbox_resul
 {
     struct shot_run *shot_run = data;
     const struct shooting_branches *branches = shot_run->branches;
-    _cleanup_(outcome_run_deinit) struct outcome_run run = {.workload = *result};
+    _cleanup_(outcome_run_deinit) struct outcome_run run = {
+        .workload = *result, .input = shot_run->shooting->number_of_input};
     struct shot_run own = {.shooting = shot_run->shooting,
                            .run = &run,
                            .begun = true,

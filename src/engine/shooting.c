@@ -161,17 +161,27 @@ struct error *shooting_set_input(struct shooting *shooting, uint32_t input)
     return take_input(shooting, file);
 }
 
-// Which input a shot with a fault is run with. It is repeated with the same seed.
-static struct error *choose_input(struct shooting *shooting, const struct shot *shot)
+// A shot is repeated with the same seed, and so with the same input.
+struct error *shooting_input_of(const struct shooting *shooting, const char *spec, uint64_t seed,
+                                uint32_t *ret_input)
 {
     uint32_t count = inputs_count(&shooting->definition->inputs);
-    if (count == 0 || shot->spec == NULL || shooting->injector->input == NULL)
+    *ret_input = shooting->number_of_input;
+    if (count == 0 || spec == NULL || shooting->injector->input == NULL)
         return NULL;
-    uint32_t input = shooting->injector->input(shot->spec);
+    uint32_t input = shooting->injector->input(spec);
     if (input > count)
         return error_new("there is no input %u, there are %u", input, count);
-    uint64_t drawn = shot->seed * 0x9e3779b97f4a7c15ull >> 32;
-    return shooting_set_input(shooting, input != 0 ? input - 1 : (uint32_t)(drawn % count));
+    uint64_t drawn = seed * 0x9e3779b97f4a7c15ull >> 32;
+    *ret_input = input != 0 ? input - 1 : (uint32_t)(drawn % count);
+    return NULL;
+}
+
+static struct error *choose_input(struct shooting *shooting, const char *spec, uint64_t seed)
+{
+    uint32_t input;
+    TRY(shooting_input_of(shooting, spec, seed, &input));
+    return spec != NULL ? shooting_set_input(shooting, input) : NULL;
 }
 
 struct error *shooting_new(const struct definition *definition, const struct injector *injector,
@@ -207,7 +217,7 @@ static struct error *run_shot(struct shooting *shooting, const struct shot *shot
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
     _cleanup_(shot_run_deinit) struct shot_run shot_run = {
         .shooting = shooting, .run = &run, .input = -1, .shot = *shot};
-    TRY(choose_input(shooting, shot));
+    TRY(choose_input(shooting, shot->spec, shot->seed));
     run.input = shot_run.shot.input = shooting->number_of_input;
     shot_run.shot.command = shooting->commands[WORKLOAD].items;
     shot_run.shot.environment = shooting->environment.items;
@@ -224,6 +234,9 @@ struct error *shooting_branch(struct shooting *shooting, const struct shooting_b
     _cleanup_(outcome_run_deinit) struct outcome_run run = {0};
     _cleanup_(shot_run_deinit) struct shot_run shot_run = {
         .shooting = shooting, .run = &run, .input = -1, .branches = branches};
+    if (branches->count != 0)
+        TRY(choose_input(shooting, branches->shots[0].spec, branches->shots[0].seed));
+    run.input = shot_run.shot.input = shooting->number_of_input;
     shot_run.shot.command = shooting->commands[WORKLOAD].items;
     shot_run.shot.environment = shooting->environment.items;
     TRY(shot_run_execute(&shot_run, timeout_ns));
@@ -280,7 +293,7 @@ struct error *shooting_debug(struct shooting *shooting, const char *spec, uint64
                  .command = shooting->commands[WORKLOAD].items,
                  .environment = shooting->environment.items},
     };
-    TRY(choose_input(shooting, &shot_run.shot));
+    TRY(choose_input(shooting, spec, seed));
     shot_run.shot.input = shooting->number_of_input;
     shot_run.shot.command = shooting->commands[WORKLOAD].items;
     if (definition_is_server(shooting->definition))

@@ -36,6 +36,9 @@ void *shooting_injector(struct shooting *shooting); // its `self`
 // The campaign's input, by its index, that all later reference runs are made with. Shots with a
 // fault choose theirs by spec and seed.
 _must_check_ struct error *shooting_set_input(struct shooting *shooting, uint32_t input);
+// Which input a shot is run with; if there are none, 0.
+_must_check_ struct error *shooting_input_of(const struct shooting *shooting, const char *spec,
+                                             uint64_t seed, uint32_t *ret_input);
 // Runs one shot. spec NULL: a reference run. timeout_ns 0: no limit. An error means that the
 // machinery failed, not the target. The caller frees the run.
 _must_check_ struct error *shooting_run(struct shooting *shooting, const char *spec, uint64_t seed,
@@ -45,10 +48,10 @@ _must_check_ struct error *shooting_run(struct shooting *shooting, const char *s
 // run.
 _must_check_ struct error *shooting_decode(struct shooting *shooting, struct outcome_run *run,
                                            const struct reference *reference);
-// Runs many shots in one run of the workload, as far as they suit the injector's `forks`; there are
-// no other steps. ended() takes the run of one shot, in the order in which the workload reaches
-// them; it returns false to end the run. Before it, begun() is told. *ret_run is what became of the
-// workload itself.
+// Runs many shots with the same input in one run of the workload, as far as they suit the
+// injector's `forks`; there are no other steps. ended() takes the run of one shot, in the order in
+// which the workload reaches them; it returns false to end the run. Before it, begun() is told.
+// *ret_run is what became of the workload itself.
 struct shooting_branches {
     const struct fork_shot *shots;
     size_t count;

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "isa/operands.h"
+#include "state/steps.h"
 #include "trial/region-file.h"
 
 #include <errno.h>
@@ -47,13 +48,28 @@ static struct error *make(struct state_file *file, size_t size)
     return NULL;
 }
 
+// Instructions that are noted after a fault in a register at a moment. Most values are read or
+// overwritten soon; each takes some 10 us.
+#define STEPS 2000u
+
+static uint64_t steps_wanted(const struct wire_state_fault *fault)
+{
+    return fault != NULL && fault->moment_ns != 0 && fault->moment_ns != UINT64_MAX &&
+                   !fault->memory &&
+                   (fault->register_class == WIRE_STATE_GENERAL ||
+                    fault->register_class == WIRE_STATE_FLAGS)
+               ? STEPS
+               : 0;
+}
+
 static struct error *write_file(struct state_file *file, const struct state_program *program,
                                 const struct wire_state_fault *fault,
                                 const struct wire_state_block *blocks, size_t block_count,
                                 uint64_t room)
 {
     size_t head = sizeof(struct wire_state) + block_count * sizeof *blocks;
-    size_t size = head + room * sizeof(uint32_t);
+    uint64_t steps = steps_wanted(fault); // then there is no trace
+    size_t size = head + room * sizeof(uint32_t) + steps * sizeof(struct wire_state_step);
     TRY(make(file, size));
     memset(file->map, 0, head);
     *file->map = (struct wire_state){
@@ -69,7 +85,11 @@ static struct error *write_file(struct state_file *file, const struct state_prog
         .block_count = (uint32_t)block_count,
         .trace_at = head,
         .trace_room = room,
+        .steps_at = head,
+        .step_room = steps,
     };
+    file->steps_at = head;
+    file->step_room = steps;
     if (fault != NULL || block_count != 0)
         file->map->code_shift =
             state_program_code_shift(program, fault != NULL ? fault->stop : blocks[0].address);
@@ -143,5 +163,9 @@ struct wire_state_result state_file_result(const struct state_file *file,
     if (result.activation == WIRE_STATE_OVERWRITTEN && !result.by_kernel &&
         reads_and_writes(program, result.access))
         result.activation = WIRE_STATE_ACTIVATED;
+    if (result.injected != 0 && file->step_room != 0)
+        state_steps_judge(&file->map->fault,
+                          (const void *)((const char *)file->map + file->steps_at), file->step_room,
+                          &result);
     return result;
 }

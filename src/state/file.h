@@ -13,6 +13,7 @@ struct state_file {
     pid_t owner;            // a forked child must leave its parent's file alone
     struct wire_state *map;
     size_t size;
+    uint64_t steps_at, step_room; // as in the map, which the target might write to
 };
 
 // Makes the file, or uses the one that this process has made before. `fault` may be NULL; `blocks`
@@ -32,7 +33,8 @@ _must_check_ struct error *state_file_write_trace(struct state_file *file,
 const uint32_t *state_file_trace(const struct state_file *file);
 void state_file_close(struct state_file *file);
 
-// What came of the fault. A write to memory that also reads it counts as activation.
+// What came of the fault. A write to memory that also reads it counts as activation. Of a register
+// at a moment it follows from the instructions that came after it, if these are enough.
 struct wire_state_result state_file_result(const struct state_file *file,
                                            const struct state_program *program);
 

@@ -362,9 +362,18 @@ static struct error *read_moment(struct reader *reader, struct state_fault *faul
         if (!isdigit((unsigned char)piece.text[number.size]))
             break;
     unit = (struct piece){piece.text + number.size, piece.at, piece.size - number.size};
-    if (number.size == 0 || unit.size == 0)
+    if (number.size == 0)
         return unexpected(reader, piece, wanted);
     TRY(read_number(reader, number, wanted, &value));
+    struct reader ahead = *reader;
+    struct piece next = read_piece(&ahead, "");
+    if (unit.size == 0 && (is(next, "instructions") || is(next, "instruction")))
+        return source_error(
+            reader->source, next.at,
+            "instructions are not counted; give a time, such as 12ms or 300us, or a "
+            "place: 'at' " PLACES);
+    if (unit.size == 0)
+        return unexpected(reader, piece, wanted);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (is(unit, units[i].name) && !__builtin_mul_overflow(value, units[i].ns, &value)) {
             fault->moment_ns = value;

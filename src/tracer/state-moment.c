@@ -120,6 +120,7 @@ static bool strike(struct state_trial *trial, struct tracer_task *task, uint64_t
                 state_activate(trial);
             else
                 result->activation = WIRE_STATE_UNKNOWN;
+            state_follow(trial, task);
         }
     }
     tracer_release(task);

@@ -141,6 +141,8 @@ struct error *state_executes(void *data, struct tracer_task *task)
     if (thread != NULL)
         *thread = (struct state_thread){.task = task, .number = 1};
     task->every_call = false;
+    if (trial->followed == task)
+        trial->followed = NULL;
     if (is_mapped(trial, task, &process->bias))
         return place(trial, task, process);
     // The stub is mapped now: where a library is mapped the task is inside a system call.

@@ -53,6 +53,13 @@ void state_watch_task(const struct state_trial *trial, struct tracer_task *task)
         trial->file->result.activation = WIRE_STATE_UNKNOWN;
 }
 
+bool state_watch_place(const struct tracer_task *task, uint64_t address, bool set)
+{
+    return set_debug(task, DEBUG_CONTROL, 0) && set_debug(task, DEBUG_STATUS, 0) &&
+           (!set || (set_debug(task, 0, address) &&
+                     set_debug(task, DEBUG_CONTROL, control_bits(0, AT_EXECUTION, 1))));
+}
+
 static void release_task(struct tracer_task *task)
 {
     set_debug(task, DEBUG_CONTROL, 0);

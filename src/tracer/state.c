@@ -29,6 +29,13 @@ static bool trace_fits(const struct wire_state *map, size_t size)
             map->code_start < map->code_end && map->code_end <= WIRE_STATE_AWAY);
 }
 
+static bool steps_fit(const struct wire_state *map, size_t size)
+{
+    return map->step_room == 0 ||
+           (map->steps_at <= size && map->steps_at % sizeof(uint64_t) == 0 &&
+            map->step_room <= (size - map->steps_at) / sizeof(struct wire_state_step));
+}
+
 static bool counter_fits(const struct wire_state_counter *counter)
 {
     bool fits = counter->size <= WIRE_STATE_STUB && counter->fixup_count <= WIRE_STATE_FIXUPS &&
@@ -57,7 +64,7 @@ struct error *state_open(const char *path, struct state_trial *ret_trial, bool *
         map->block_count > (size - sizeof *map) / sizeof *map->blocks ||
         map->fault.size > WIRE_STATE_BYTES || !counter_fits(&map->fault.counter) ||
         !counter_fits(&map->fault.shared_counter) || map->header_bytes > HEADERS_LARGEST ||
-        !trace_fits(map, size)) {
+        !trace_fits(map, size) || !steps_fit(map, size)) {
         munmap(map, size);
         return NULL;
     }
@@ -190,6 +197,8 @@ static void ended(void *data, struct tracer_task *task, int status)
         *thread = trial->threads.items[--trial->threads.count];
     if (trial->traced == task)
         trial->traced = NULL;
+    if (trial->followed == task)
+        trial->followed = NULL;
     if (process == NULL)
         return;
     if (status != -1 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
@@ -483,7 +492,10 @@ static bool trapped(struct state_trial *trial, struct tracer_task *task, const s
     if (!process->runs_program || ptrace(PTRACE_GETREGS, task->tid, NULL, &registers) < 0)
         return false;
     if (info->si_code == TRAP_HWBKPT) {
-        state_watch_hit(trial, task);
+        if (trial->followed == task)
+            state_follow_on(trial, task, ret_signal);
+        else
+            state_watch_hit(trial, task);
         return true;
     }
     uint64_t address = registers.rip - 1;

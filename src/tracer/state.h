@@ -55,8 +55,10 @@ struct state_trial {
     bool watching;
     bool injected;   // a transient fault; breakpoints that are left do nothing more
     uint32_t *trace; // in the file; NULL: nothing is traced
-    const struct tracer_task *traced; // the only one
-    unsigned char *code, *trapping;   // that is traced, and where it has breakpoints
+    const struct tracer_task *traced;   // the only one
+    unsigned char *code, *trapping;     // that is traced, and where it has breakpoints
+    const struct tracer_task *followed; // after a fault in a register
+    unsigned long follow_left;          // single steps
 };
 
 _must_check_ struct error *state_open(const char *path, struct state_trial *ret_trial,
@@ -111,6 +113,10 @@ _must_check_ struct error *state_trace_begin(struct state_trial *trial, struct t
 // A breakpoint has stopped a task there. False: it is none of tracing.
 bool state_trace_at(struct state_trial *trial, struct tracer_task *task, uint64_t address,
                     int *ret_signal);
+// Follows a stopped task that has got a fault in a register (struct wire_state_step).
+void state_follow(struct state_trial *trial, struct tracer_task *task);
+// The task has come to where it is to be followed from. Sets *ret_signal like state_step().
+void state_follow_on(struct state_trial *trial, struct tracer_task *task, int *ret_signal);
 // Executes one instruction. Signals from elsewhere wait until it is over: *ret_signal is what is to
 // be delivered then, or what the instruction has caused. False: the task is gone.
 bool state_step(struct tracer_task *task, int *ret_signal);
@@ -129,6 +135,9 @@ bool state_place_counter(struct state_trial *trial, struct tracer_task *task,
 
 // Watches the faulty memory at result.address until it is read or overwritten.
 void state_watch(struct state_trial *trial, struct tracer_task *task);
+// Sets the debug registers of a stopped task so that it stops before the instruction there, or
+// nowhere if `set` is false. False: the kernel refuses.
+bool state_watch_place(const struct tracer_task *task, uint64_t address, bool set);
 void state_watch_task(const struct state_trial *trial, struct tracer_task *task);
 // A debug register has stopped the task.
 void state_watch_hit(struct state_trial *trial, struct tracer_task *task);

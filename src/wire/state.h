@@ -9,12 +9,13 @@
 #include <stdint.h>
 
 #define WIRE_STATE_MAGIC   0x5453524fu // "ORST"
-#define WIRE_STATE_VERSION 5
+#define WIRE_STATE_VERSION 6
 #define WIRE_STATE_BYTES   64 // of the largest register
 #define WIRE_STATE_STUB    256
 #define WIRE_STATE_FIXUPS  24
 #define WIRE_STATE_USES    2
 #define WIRE_STATE_PATH    256
+#define WIRE_STATE_CODE    16 // bytes that contain the longest instruction
 
 enum wire_state_class { // of registers
     WIRE_STATE_GENERAL, // by DWARF number
@@ -127,6 +128,8 @@ struct wire_state_result {
     uint64_t traced; // numbers in the trace
     uint32_t trace;  // enum wire_state_trace
     uint32_t reserved;
+    uint64_t steps; // that are in the file; the controller reduces them to those up to the
+                    // instruction that read or overwrote what is faulty
 };
 
 // A trace of the program's own code, by single-stepping: after the blocks, one number for each
@@ -139,6 +142,16 @@ enum wire_state_trace {
     WIRE_STATE_TRACE_FULL,   // no room for more
     WIRE_STATE_TRACE_TASKS,  // a second process or thread executes the program
     WIRE_STATE_TRACE_FAILED, // the kernel refuses something
+};
+
+// Instructions that the thread executes after a fault in a register at a moment, by
+// single-stepping. What they read and overwrite says what became of the fault. System calls and
+// signal handlers are not stepped through. Of a repeated instruction there is one step.
+struct wire_state_step {
+    uint64_t address; // as the process knows it
+    uint64_t time_ns; // CLOCK_MONOTONIC, before it
+    uint64_t call;    // rax before it: the number of a system call
+    unsigned char code[WIRE_STATE_CODE];
 };
 
 struct wire_state_block { // executed for the first time: one breakpoint each
@@ -158,6 +171,7 @@ struct wire_state {
     uint32_t has_fault;
     uint32_t block_count;
     uint64_t trace_at, trace_room; // where the trace is in the file, and for how many numbers
+    uint64_t steps_at, step_room;  // and steps
     uint64_t code_start, code_end; // of the code that is traced
     struct wire_state_fault fault;
     struct wire_state_result result;

@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "elf/object.h"
-#include "injector/inputs.h"
 #include "trial/forking.h"
 
 #include <stdlib.h>
@@ -172,8 +171,6 @@ void upsets_forget_branches(struct upsets *self)
 static const char *obstacle(void *data)
 {
     const struct upsets *self = data;
-    if (inputs_count(self->setup.inputs) > 1)
-        return "there are several inputs";
     return upsets_works_inside(self) ? NULL : "the runtime cannot be loaded into the program";
 }
 
@@ -237,6 +234,7 @@ static struct error *prepare_branches(void *data, struct shot *shot, const struc
 {
     struct upsets *self = data;
     self->is_reference = false;
+    self->input = shot->input < self->inputs ? shot->input : 0;
     self->inside = self->forking = true;
     TRY(take_shots(self, shots, count, suits));
     TRY(upsets_make_stops(self, self->branches, self->branch_count));

@@ -102,10 +102,34 @@ static struct error *put_not_injected(const struct report_state *state, struct b
     }
 }
 
+// Of a register at a moment.
+static struct error *put_steps(const struct wire_state_result *result, struct buffer *text)
+{
+    uint64_t between = result->steps - 1;
+    const char *s = between == 1 ? "" : "s";
+    switch (result->activation) {
+    case WIRE_STATE_ACTIVATED:
+        return buffer_printf(text, "activated: it was read %" PRIu64 " instruction%s later\n",
+                             between, s);
+    case WIRE_STATE_OVERWRITTEN:
+        return buffer_printf(text,
+                             "not activated: it was overwritten %" PRIu64
+                             " instruction%s later, before it was read\n",
+                             between, s);
+    default:
+        return buffer_printf(text,
+                             "activation is not known: the next instructions, %" PRIu64
+                             " of them, do not say whether it was read\n",
+                             result->steps);
+    }
+}
+
 static struct error *put_activation(const struct report_state *state, struct buffer *text)
 {
     const struct wire_state_result *result = state->result;
     const char *kernel = result->by_kernel ? " by a system call" : "";
+    if (result->steps != 0)
+        return put_steps(result, text);
     switch (result->activation) {
     case WIRE_STATE_ACTIVATED:
         return state->plan->memory
@@ -192,6 +216,8 @@ void report_state_json(const struct report_state *state, struct json_builder *bu
             json_add_string(builder, fault, "library", result->module);
     }
     json_add_string(builder, fault, "activation", activation_name(result->activation));
+    if (result->steps != 0)
+        json_add_integer(builder, fault, "instructions", result->steps);
     json_add_bool(builder, fault, "by_kernel", result->by_kernel != 0);
     json_add_string(builder, fault, "before", put_hex(result->before, state->plan->size, value));
     json_add_string(builder, fault, "after", put_hex(result->after, state->plan->size, value));
