@@ -172,6 +172,46 @@ static struct dwarf_result_type describe(struct dwarf_type type)
     return result;
 }
 
+static unsigned registers_of(struct dwarf_type type)
+{
+    switch (classify(type)) {
+    case DWARF_RESULT_VECTOR:
+    case DWARF_RESULT_LONG_DOUBLE:
+    case DWARF_RESULT_COMPLEX_LONG:
+    case DWARF_RESULT_MEMORY:
+        return 0;
+    case DWARF_RESULT_MIXED:
+        return 1;
+    case DWARF_RESULT_GENERAL: {
+        uint64_t size;
+        return dwarf_type_size(type, &size) && size <= 8 ? 1 : 2;
+    }
+    default:
+        return DWARF_PARAMETER_REGISTERS;
+    }
+}
+
+// Of a definition or a declaration with a prototype; `hidden` for memory of the result.
+static unsigned count_registers(Dwarf_Die *function, unsigned hidden)
+{
+    Dwarf_Die child;
+    struct dwarf_type type;
+    unsigned count = hidden;
+    if (!dwarf_hasattr_integrate(function, DW_AT_prototyped) &&
+        dwarf_linkage_name(function) == NULL)
+        return DWARF_PARAMETER_REGISTERS;
+    if (dwarf_child(function, &child) != 0)
+        return count;
+    do {
+        int tag = dwarf_tag(&child);
+        if (tag == DW_TAG_formal_parameter)
+            count += dwarf_type_of(&child, &type) ? registers_of(type) : DWARF_PARAMETER_REGISTERS;
+        else if (tag == DW_TAG_unspecified_parameters)
+            count = DWARF_PARAMETER_REGISTERS;
+    } while (count < DWARF_PARAMETER_REGISTERS && dwarf_siblingof(&child, &child) == 0);
+    return count < DWARF_PARAMETER_REGISTERS ? count : DWARF_PARAMETER_REGISTERS;
+}
+
 static bool visit(Dwarf_Die *scope, const char *function, int depth, Dwarf_Die *ret_die)
 {
     Dwarf_Die child;
@@ -216,7 +256,11 @@ struct dwarf_result_type dwarf_result_type_of(struct dwarf_module *module, const
 {
     Dwarf_Die die;
     struct dwarf_type type;
-    return dwarf_function_declared(module, function, &die) && dwarf_type_of(&die, &type)
-               ? describe(type)
-               : (struct dwarf_result_type){.kind = DWARF_RESULT_UNKNOWN};
+    struct dwarf_result_type result = {.kind = DWARF_RESULT_UNKNOWN,
+                                       .registers = DWARF_PARAMETER_REGISTERS};
+    if (!dwarf_function_declared(module, function, &die) || !dwarf_type_of(&die, &type))
+        return result;
+    result = describe(type);
+    result.registers = count_registers(&die, result.kind == DWARF_RESULT_MEMORY);
+    return result;
 }

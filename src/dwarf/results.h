@@ -22,13 +22,16 @@ bool dwarf_function_declared(struct dwarf_module *module, const char *function, 
 // By the symbol's name: that of a C function, or a mangled one.
 enum dwarf_result dwarf_result_of(struct dwarf_module *module, const char *function);
 
-// The same, and how large the result is and whether it is a pointer or reference. Zeroed if the
-// result is unknown.
+// The same, how large the result is and whether it is a pointer or reference: zeroed if the
+// result is unknown. And how many registers have parameters.
 struct dwarf_result_type {
     enum dwarf_result kind;
     uint64_t bytes;
     bool is_pointer;
+    unsigned registers; // general ones with parameters: at most so many; 6 if that is not known
 };
+#define DWARF_PARAMETER_REGISTERS 6
+
 struct dwarf_result_type dwarf_result_type_of(struct dwarf_module *module, const char *function);
 
 #endif

@@ -114,7 +114,7 @@ struct error *corruption_make(const struct interface_comparison *comparison,
 {
     struct paths *paths;
     struct corruption corruption = {0};
-    TRY(paths_find(comparison, &paths));
+    TRY(paths_find_difference(comparison, &paths));
     struct error *error = fill(comparison, paths, &corruption);
     paths_free(paths);
     if (error == NULL)

@@ -26,7 +26,7 @@ static const struct shape shapes[INTERFACE_EVENT_COUNT] = {
     [INTERFACE_MODULE] = {4, 1},
     [INTERFACE_OBJECT] = {3, 1},
     [INTERFACE_PLACE] = {4, 2},
-    [INTERFACE_FUNCTION] = {4, 1},
+    [INTERFACE_FUNCTION] = {5, 1},
 };
 
 struct event_reader event_reader_new(const struct interface_block *block)

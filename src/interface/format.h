@@ -66,10 +66,12 @@ enum interface_event {
     INTERFACE_POINTER,  // address, value: a pointer of the program that the library can see
 
     // In blocks of names
-    INTERFACE_MODULE,   // start, size, role, size of its name, name: with its zeroed data
-    INTERFACE_OBJECT,   // start, size, size of its name, name: a variable of the module before
-    INTERFACE_PLACE,    // code, line or offset, sizes of function and file, function, file
-    INTERFACE_FUNCTION, // code, enum interface_result, bytes of the result, size of its name, name
+    INTERFACE_MODULE, // start, size, role, size of its name, name: with its zeroed data
+    INTERFACE_OBJECT, // start, size, size of its name, name: a variable of the module before
+    INTERFACE_PLACE,  // code, line or offset, sizes of function and file, function, file
+    // code, enum interface_result, bytes of the result, registers with parameters, size of its
+    // name, name
+    INTERFACE_FUNCTION,
     INTERFACE_EVENT_COUNT,
 };
 

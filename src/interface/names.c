@@ -166,7 +166,8 @@ static struct dwarf_result_type result_of(struct module *module, uint64_t addres
     if (function != NULL && is_of_compiler(function))
         return (struct dwarf_result_type){.kind = DWARF_RESULT_NONE};
     return module->file == NULL || function == NULL
-               ? (struct dwarf_result_type){.kind = DWARF_RESULT_UNKNOWN}
+               ? (struct dwarf_result_type){.kind = DWARF_RESULT_UNKNOWN,
+                                            .registers = DWARF_PARAMETER_REGISTERS}
                : dwarf_result_type_of(module->file, function);
 }
 
@@ -218,11 +219,12 @@ static struct error *name_function(struct names *names, struct process *process,
         name = "?";
     uint64_t bytes =
         type.kind == DWARF_RESULT_MEMORY || type.bytes == 0 || type.bytes > 8 ? 8 : type.bytes;
-    return put(names,
-               &(struct event){.kind = INTERFACE_FUNCTION,
-                               .numbers = {code, result_kind(&type), bytes, limited(name)},
-                               .texts = {name}},
-               writer);
+    return put(
+        names,
+        &(struct event){.kind = INTERFACE_FUNCTION,
+                        .numbers = {code, result_kind(&type), bytes, type.registers, limited(name)},
+                        .texts = {name}},
+        writer);
 }
 
 static void close_object(struct elf_object **object)

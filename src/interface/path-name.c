@@ -37,7 +37,7 @@ struct error *path_names_open(const struct interface_comparison *comparison,
     // The library may be another one now, or gone: then there are no names.
     for (unsigned i = 0; i < names->count; i++)
         error_free(dwarf_module_open(world->libraries[i], &names->modules[i]));
-    struct error *error = paths_find(comparison, &names->paths);
+    struct error *error = paths_find_difference(comparison, &names->paths);
     if (error == NULL)
         *ret_names = names;
     else

@@ -58,19 +58,17 @@ static struct error *add_root(struct paths *paths, const struct world *world,
     return add(paths, area_of(world, meaning), meaning.offset, &path);
 }
 
-static struct error *add_roots(struct paths *paths, const struct interface_comparison *comparison)
+static struct error *add_roots(struct paths *paths, const struct ended_call *call)
 {
-    const struct world *world = items_world(comparison->good);
-    for (unsigned i = 0; i < INTERFACE_ARGUMENTS; i++)
-        TRY(add_root(paths, world, comparison->stack, i, comparison->frame.arguments[i]));
-    for (size_t i = 0; i < comparison->differences.count; i++) {
-        const struct interface_difference *difference = &comparison->differences.items[i];
-        if (difference->change == CHANGE_WRONG_RESULT && difference->good.size == 8)
-            return NULL; // the result leads elsewhere now
-    }
-    return comparison->has_result
-               ? add_root(paths, world, comparison->stack, CORRUPTION_RESULT, comparison->result)
-               : NULL;
+    const struct world *world = items_world(call->items);
+    unsigned count = call->frame->function == MAP_NONE
+                         ? INTERFACE_ARGUMENTS
+                         : world->functions.items[call->frame->function].parameters;
+    // Other registers may lead to memory, but not in another program, or another build of it.
+    for (unsigned i = 0; i < count; i++)
+        TRY(add_root(paths, world, call->stack, i, call->frame->arguments[i]));
+    return call->has_result ? add_root(paths, world, call->stack, CORRUPTION_RESULT, call->result)
+                            : NULL;
 }
 
 static int by_source(const void *a, const void *b)
@@ -81,18 +79,18 @@ static int by_source(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static struct error *make_edges(const struct interface_comparison *comparison,
-                                struct edge **ret_edges, size_t *ret_count)
+static struct error *make_edges(const struct ended_call *call, struct edge **ret_edges,
+                                size_t *ret_count)
 {
-    const struct world *world = items_world(comparison->good);
+    const struct world *world = items_world(call->items);
     size_t all, count = 0;
-    const struct pointer *pointers = items_pointers(comparison->good, &all);
+    const struct pointer *pointers = items_pointers(call->items, &all);
     struct edge *edges = calloc(all + 1, sizeof *edges);
     if (edges == NULL)
         return error_no_memory();
     for (size_t i = 0; i < all; i++) {
-        struct meaning from = world_meaning_at(world, comparison->stack, pointers[i].address);
-        struct meaning to = world_meaning_at(world, comparison->stack, pointers[i].value);
+        struct meaning from = world_meaning_at(world, call->stack, pointers[i].address);
+        struct meaning to = world_meaning_at(world, call->stack, pointers[i].value);
         if (from.kind != MEANING_NONE && to.kind != MEANING_NONE)
             edges[count++] = (struct edge){.from = area_of(world, from),
                                            .to = area_of(world, to),
@@ -144,13 +142,13 @@ static struct error *search(struct paths *paths, const struct edge *edges, size_
     return NULL;
 }
 
-struct error *paths_find(const struct interface_comparison *comparison, struct paths **ret_paths)
+struct error *paths_find(const struct ended_call *call, struct paths **ret_paths)
 {
     _cleanup_free_ struct edge *edges = NULL;
     size_t count = 0;
-    TRY(make_edges(comparison, &edges, &count));
+    TRY(make_edges(call, &edges, &count));
     struct paths *paths = calloc(1, sizeof *paths);
-    struct error *error = paths == NULL ? error_no_memory() : add_roots(paths, comparison);
+    struct error *error = paths == NULL ? error_no_memory() : add_roots(paths, call);
     if (error == NULL)
         error = search(paths, edges, count);
     if (error == NULL)
@@ -158,6 +156,22 @@ struct error *paths_find(const struct interface_comparison *comparison, struct p
     else
         paths_free(paths);
     return error;
+}
+
+struct error *paths_find_difference(const struct interface_comparison *comparison,
+                                    struct paths **ret_paths)
+{
+    struct ended_call call = {.items = comparison->good,
+                              .frame = &comparison->frame,
+                              .stack = comparison->stack,
+                              .has_result = comparison->has_result,
+                              .result = comparison->result};
+    for (size_t i = 0; i < comparison->differences.count; i++) {
+        const struct interface_difference *difference = &comparison->differences.items[i];
+        if (difference->change == CHANGE_WRONG_RESULT && difference->good.size == 8)
+            call.has_result = false; // the result leads elsewhere now
+    }
+    return paths_find(&call, ret_paths);
 }
 
 struct corruption_path paths_of(const struct paths *paths, const struct world *world,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#define FIRST_LINE "ordeal interface trace 1\n"
+#define FIRST_LINE "ordeal interface trace 2\n"
 #define LEVEL      1
 
 struct trace_writer {

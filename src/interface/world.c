@@ -233,7 +233,10 @@ static struct error *add_function(struct world *world, const struct event *event
     struct function function = {.result = event->numbers[1] > INTERFACE_RESULT_VECTOR
                                               ? INTERFACE_RESULT_UNKNOWN
                                               : (enum interface_result)event->numbers[1],
-                                .bytes = event->numbers[2] > 8 ? 8 : (unsigned)event->numbers[2]};
+                                .bytes = event->numbers[2] > 8 ? 8 : (unsigned)event->numbers[2],
+                                .parameters = event->numbers[3] > INTERFACE_ARGUMENTS
+                                                  ? INTERFACE_ARGUMENTS
+                                                  : (unsigned)event->numbers[3]};
     TRY(copy_text(world, event, 0, &function.name));
     uint32_t index = map_find(&world->function_of, event->numbers[0]);
     if (index == MAP_NONE) {

@@ -46,8 +46,9 @@ struct place {
 struct function {
     const char *name;
     enum interface_result result;
-    unsigned bytes; // of the result
-    uint64_t calls; // so far
+    unsigned bytes;      // of the result
+    unsigned parameters; // registers with parameters, at most INTERFACE_ARGUMENTS
+    uint64_t calls;      // so far
 };
 
 // An open call of the library, or of the program by the library.

@@ -2,6 +2,7 @@
 // Fuzzes the reader of traces of library interfaces, and what works on them: the input is two
 // traces without packing, or one that is compared with itself. The second one begins with the first
 // block of another process.
+#include "interface/accessed.h"
 #include "interface/accesses.h"
 #include "interface/compare.h"
 #include "interface/corruption.h"
@@ -30,6 +31,8 @@ static void count_accesses(const struct trace_source *source)
             accesses_read(text.data, text.size, &again) != NULL)
             abort();
         drop(error);
+        struct accessed_count count;
+        drop(accessed_write(source, programs.programs.items[0], 20, &text, &count));
     }
     accesses_deinit(&accesses);
     accesses_deinit(&again);

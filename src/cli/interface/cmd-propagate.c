@@ -4,19 +4,25 @@
 
 #include "base/child.h"
 #include "base/cleanup.h"
+#include "interface/accessed.h"
 #include "interface/record.h"
 #include "report/interface/interface.h"
 #include "trial/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define MOST_PLACES 100
 
 struct settings {
     struct option_list libraries, programs;
     const char *output;
-    bool diff, show, all, json;
+    bool diff, show, accessed, all, json;
+    struct option_number most;
 };
 
 #define FIELD(name) offsetof(struct settings, name)
@@ -30,6 +36,11 @@ static const struct option options[] = {
     {"diff", 'd', OPTION_FLAG, NULL,
      "do not run anything: say how two traces differ; exit status 1 if they do", FIELD(diff)},
     {"show", 0, OPTION_FLAG, NULL, "do not run anything: print the table of a trace", FIELD(show)},
+    {"accessed", 0, OPTION_FLAG, NULL,
+     "do not run anything: write profiles of the memory that is stored to most often, for the "
+     "injector `interface`",
+     FIELD(accessed)},
+    {"most", 0, OPTION_NUMBER, "N", "with --accessed: so many places (100)", FIELD(most)},
     {"all", 'a', OPTION_FLAG, NULL, "list all differences", FIELD(all)},
     {"json", 0, OPTION_FLAG, NULL, "write JSON lines", FIELD(json)},
 };
@@ -99,6 +110,26 @@ static struct error *show(const struct settings *settings, const char *path)
     return output_print(&text);
 }
 
+static struct error *show_accessed(const struct settings *settings, const char *path)
+{
+    _cleanup_(programs_deinit) struct program_list list = {0};
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    TRY(find_programs(path, &list));
+    TRY(buffer_printf(&text, "# The memory that is stored to most often; ordeal-store(5) explains "
+                             "the lines.\n"));
+    for (size_t i = 0; i < list.programs.count; i++) {
+        const struct trace_source source = {.path = path};
+        struct accessed_count count;
+        size_t most = settings->most.given ? (size_t)settings->most.value : MOST_PLACES;
+        TRY(accessed_write(&source, list.programs.items[i], most, &text, &count));
+        fprintf(stderr,
+                "%" PRIu64 " places with at least %" PRIu64 " stores; a parameter or the result "
+                "leads to %" PRIu64 " of them\n",
+                count.places, count.least, count.reached);
+    }
+    return output_print(&text);
+}
+
 static struct error *names_of(const struct option_list *list, const char ***ret_names)
 {
     *ret_names = calloc(list->entries.count + 1, sizeof **ret_names);
@@ -155,17 +186,17 @@ static struct error *run(const void *data, char **operands, int *ret_status)
     const struct settings *settings = data;
     if (settings->diff)
         return compare(settings, operands, ret_status);
-    if (!settings->show)
+    if (!settings->show && !settings->accessed)
         return record(settings, operands, ret_status);
     if (operands[1] != NULL)
-        return error_new("--show takes one trace");
-    return show(settings, operands[0]);
+        return error_new("--show and --accessed take one trace");
+    return settings->show ? show(settings, operands[0]) : show_accessed(settings, operands[0]);
 }
 
 const struct command cmd_propagate = {
     .name = "propagate",
     .summary = "Record what a library gives its user, or compare two such traces.",
-    .operands = "[--] COMMAND [ARGUMENT]... | --show TRACE | --diff TRACE TRACE",
+    .operands = "[--] COMMAND [ARGUMENT]... | --show TRACE | --accessed TRACE | --diff TRACE TRACE",
     .details = "The command runs under a tool of Valgrind. The exit status is the command's own: "
                "128 plus\n"
                "the signal's number if one killed it, 2 if it could not be run.\n"

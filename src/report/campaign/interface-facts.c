@@ -185,6 +185,21 @@ static int by_place(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
+double interface_corruption_rate(const struct interface_facts *facts, unsigned bin)
+{
+    const struct accessed_bytes *accessed = &facts->accesses[bin];
+    return accessed->bytes > 0 && facts->trials != 0
+               ? accessed->corruptions / accessed->bytes / (double)facts->trials
+               : 0;
+}
+
+static void add_to_bin(struct interface_facts *facts, int64_t stores, int64_t trials, double bytes)
+{
+    unsigned bin = 63 - (unsigned)__builtin_clzll((unsigned long long)stores);
+    facts->accesses[bin].bytes += bytes;
+    facts->accesses[bin].corruptions += (double)trials * bytes;
+}
+
 // Of bytes that are accessed without a fault: their accesses, and the trials that corrupt them.
 static struct error *correlate(struct reader *reader)
 {
@@ -205,6 +220,8 @@ static struct error *correlate(struct reader *reader)
         accesses[used] = (double)stores;
         rates[used] = (double)trials;
         bytes[used] = (double)(changes[i + 1].at - changes[i].at);
+        if (bytes[used] > 0)
+            add_to_bin(reader->facts, stores, trials, bytes[used]);
         used += bytes[used] > 0;
     }
     return stats_spearman(accesses, rates, bytes, used, &reader->facts->correlation);

@@ -31,6 +31,13 @@ struct corrupted_sizes {   // of trials that corrupted memory
 uint64_t corrupted_sizes_up_to(const struct corrupted_sizes *sizes, uint64_t bytes);
 double corrupted_sizes_median(const struct corrupted_sizes *sizes); // of at least one
 
+// Bytes that a run without a fault stores to as often as 2^bin times, and less than twice that.
+struct accessed_bytes {
+    double bytes;
+    double corruptions; // trials that corrupt them, of all bytes together
+};
+enum { ACCESS_BINS = 64 };
+
 struct interface_facts {
     bool compared; // the campaign compared interfaces
     uint64_t trials, not_activated, unknown, diverged, failures;
@@ -39,10 +46,13 @@ struct interface_facts {
     uint64_t results[STORE_RESULTS][2]; // without and with corrupted memory
     uint64_t wrong_results, wrong_results_of_failures;
     struct stats_correlation correlation; // of bytes; n 0: not known
-    double seconds;                       // of all trials together
+    struct accessed_bytes accesses[ACCESS_BINS];
+    double seconds; // of all trials together
 };
 _must_check_ struct error *interface_facts_load(const struct campaign_facts *facts,
                                                 struct interface_facts *ret_facts);
+// The mean share of trials that corrupt one of the bytes.
+double interface_corruption_rate(const struct interface_facts *facts, unsigned bin);
 void interface_facts_deinit(struct interface_facts *facts);
 
 // They write nothing if neither campaign injected interface errors.

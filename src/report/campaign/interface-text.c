@@ -80,6 +80,27 @@ static struct error *put_results(struct terminal *terminal, const struct interfa
                      facts->failures);
 }
 
+static struct error *put_accesses(struct terminal *terminal, const struct interface_facts *facts)
+{
+    const struct stats_correlation *correlation = &facts->correlation;
+    if (correlation->n <= 2)
+        return NULL;
+    TRY(terminal_heading(terminal, "Stores without a fault, and trials that corrupt the byte"));
+    PUT(terminal, "  %-24s%12s%14s\n", "stores to a byte", "bytes", "corrupted in");
+    for (unsigned i = 0; i < ACCESS_BINS; i++) {
+        if (!(facts->accesses[i].bytes > 0))
+            continue;
+        char range[48];
+        snprintf(range, sizeof range, i == 0 ? "%llu" : "%llu to %llu", 1ull << i, (2ull << i) - 1);
+        PUT(terminal, "  %-24s%12.0f%12.2f %%\n", range, facts->accesses[i].bytes,
+            100 * interface_corruption_rate(facts, i));
+    }
+    if (correlation->r >= -1)
+        PUT(terminal, "  Spearman's rho %.3f (p %.2g, n %zu bytes)\n", correlation->r,
+            correlation->p, correlation->n);
+    return NULL;
+}
+
 struct error *interface_put_text(struct terminal *terminal, const struct campaign_facts *facts)
 {
     _cleanup_(interface_facts_deinit) struct interface_facts own = {0};
@@ -89,13 +110,7 @@ struct error *interface_put_text(struct terminal *terminal, const struct campaig
     TRY(put_effects(terminal, &own));
     TRY(put_sizes(terminal, &own));
     TRY(put_results(terminal, &own));
-    const struct stats_correlation *correlation = &own.correlation;
-    if (correlation->n > 2 && correlation->r >= -1)
-        PUT(terminal,
-            "  Trials that corrupt a byte and stores to it without a fault: Spearman's rho %.3f\n"
-            "  (p %.2g, n %zu bytes)\n",
-            correlation->r, correlation->p, correlation->n);
-    return NULL;
+    return put_accesses(terminal, &own);
 }
 
 static void add_sizes(struct json_builder *builder, json_t *line,
@@ -111,6 +126,20 @@ static void add_sizes(struct json_builder *builder, json_t *line,
         json_add_real(builder, class, "median", corrupted_sizes_median(sizes));
         json_add_integer(builder, class, "up_to_8", corrupted_sizes_up_to(sizes, 8));
         json_add_integer(builder, class, "up_to_10", corrupted_sizes_up_to(sizes, 10));
+    }
+}
+
+static void add_accesses(struct json_builder *builder, json_t *line,
+                         const struct interface_facts *facts)
+{
+    json_t *bins = json_add_array(builder, line, "accesses");
+    for (unsigned i = 0; i < ACCESS_BINS; i++) {
+        if (!(facts->accesses[i].bytes > 0))
+            continue;
+        json_t *bin = json_add_object(builder, bins, NULL);
+        json_add_integer(builder, bin, "stores", 1ull << i);
+        json_add_real(builder, bin, "bytes", facts->accesses[i].bytes);
+        json_add_real(builder, bin, "corruption_rate", interface_corruption_rate(facts, i));
     }
 }
 
@@ -141,6 +170,7 @@ struct error *interface_put_json(const struct campaign_facts *facts, struct repo
     }
     json_add_integer(&builder, line, "failures", own.failures);
     json_add_integer(&builder, line, "failures_with_wrong_result", own.wrong_results_of_failures);
+    add_accesses(&builder, line, &own);
     if (own.correlation.n > 2 && own.correlation.r >= -1) {
         json_add_real(&builder, line, "rho", own.correlation.r);
         json_add_real(&builder, line, "p", own.correlation.p);
