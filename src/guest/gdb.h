@@ -16,7 +16,7 @@ struct guest_registers {
     uint64_t general[16]; // in gdb's order
     uint64_t place;       // of the next instruction
 };
-enum { GUEST_RAX = 0, GUEST_RDI = 5, GUEST_RSP = 7 }; // of `general`
+enum { GUEST_RAX = 0, GUEST_RCX = 2, GUEST_RDI = 5, GUEST_RSP = 7 }; // of `general`
 
 _must_check_ struct error *guest_gdb_start(struct guest_gdb *gdb, uint64_t deadline_ns);
 // Sets or removes a breakpoint at a virtual address. `hardware`: by a register of the processor.

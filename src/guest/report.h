@@ -51,7 +51,7 @@ enum guest_action { // what the kernel did about machine-check errors
 struct guest_grade {
     uint64_t status, global; // as the kernel read them
     unsigned bank;
-    bool in_user;             // as far as the kernel knows
+    enum mce_place place;     // as far as the kernel knows
     int severity;             // a number that is no level is possible
     enum mce_severity wanted; // by its rules
 };

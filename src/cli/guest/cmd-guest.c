@@ -260,11 +260,13 @@ static struct error *put_fault(const struct prepared *prepared, const struct gue
 
 static struct error *put_grade(const struct guest_grade *grade, struct buffer *text)
 {
+    static const char *const places[] = {[MCE_IN_USER] = "in the program",
+                                         [MCE_IN_KERNEL] = "in the kernel",
+                                         [MCE_POLLED] = "found by polling"};
     bool is_level = grade->severity >= 0 && grade->severity < MCE_SEVERITIES;
-    TRY(buffer_printf(text, "  severity %d (%s) of %#llx in bank %u, in the %s", grade->severity,
+    TRY(buffer_printf(text, "  severity %d (%s) of %#llx in bank %u, %s", grade->severity,
                       is_level ? mce_severity_names[grade->severity] : "no level",
-                      (unsigned long long)grade->status, grade->bank,
-                      grade->in_user ? "program" : "kernel"));
+                      (unsigned long long)grade->status, grade->bank, places[grade->place]));
     if (grade->severity != (int)grade->wanted)
         TRY(buffer_printf(text, "; by its rules %s", mce_severity_names[grade->wanted]));
     return buffer_printf(text, "\n");
