@@ -5,6 +5,7 @@
 #include "guest/run-internal.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -80,21 +81,24 @@ static struct error *begin(struct guest *guest, const struct guest_registers *re
     return NULL;
 }
 
-static void keep(struct guest_report *report, const struct guest_grade *grade)
+static struct error *keep(struct guest_report *report, const struct guest_grade *grade)
 {
-    for (size_t i = 0; i < report->grade_count; i++) {
-        const struct guest_grade *known = &report->grades[i];
+    for (size_t i = 0; i < report->grades.count; i++) {
+        const struct guest_grade *known = &report->grades.items[i];
         if (known->status == grade->status && known->global == grade->global &&
             known->bank == grade->bank && known->place == grade->place &&
             known->severity == grade->severity)
-            return;
+            return NULL;
     }
-    if (report->grade_count < GUEST_MOST_GRADES)
-        report->grades[report->grade_count++] = *grade;
+    struct guest_grade *place = ARRAY_ADD(&report->grades);
+    if (place == NULL)
+        return error_no_memory();
+    *place = *grade;
+    return NULL;
 }
 
 // The return address is gone from the stack then.
-static void end(struct guest *guest, const struct guest_registers *registers)
+static struct error *end(struct guest *guest, const struct guest_registers *registers)
 {
     struct guest_grading *grading = &guest->grading;
     for (size_t i = 0; i < grading->call_count; i++) {
@@ -102,10 +106,11 @@ static void end(struct guest *guest, const struct guest_registers *registers)
         if (call->stack + 8 != registers->general[GUEST_RSP])
             continue;
         call->grade.severity = (int)registers->general[GUEST_RAX];
-        keep(guest->report, &call->grade);
+        TRY(keep(guest->report, &call->grade));
         *call = grading->calls[--grading->call_count];
-        return;
+        break;
     }
+    return NULL;
 }
 
 struct error *guest_take_grade(struct guest *guest, const struct guest_registers *registers)
@@ -116,8 +121,11 @@ struct error *guest_take_grade(struct guest *guest, const struct guest_registers
     if (registers->place == function)
         TRY(begin(guest, registers));
     else if (is_return(&guest->grading, registers->place))
-        end(guest, registers);
+        TRY(end(guest, registers));
     else
         return NULL;
+    // The handler is at work: QEMU's processors give up if the next error comes meanwhile.
+    if (guest->due_ns != 0)
+        guest->due_ns = clock_ns() + guest->options->machine_checks_every_ns;
     return guest_step_over(guest, registers->place);
 }

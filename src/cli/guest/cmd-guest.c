@@ -279,8 +279,8 @@ static struct error *put_machine_checks(const struct guest_report *report, struc
     TRY(buffer_printf(text, "  injected %llu machine-check error%s, %.2f s after the start\n",
                       (unsigned long long)report->activations, report->activations == 1 ? "" : "s",
                       clock_seconds(report->activated_ns)));
-    for (size_t i = 0; i < report->grade_count; i++)
-        TRY(put_grade(&report->grades[i], text));
+    for (size_t i = 0; i < report->grades.count; i++)
+        TRY(put_grade(&report->grades.items[i], text));
     TRY(buffer_printf(text, "  action   %s", guest_action_names[report->action]));
     return report->rule != NULL ? buffer_printf(text, ", because of: %s\n", report->rule)
                                 : buffer_printf(text, "\n");
