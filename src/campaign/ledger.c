@@ -190,22 +190,28 @@ static enum store_way way_of(enum trial_way way)
     return ways[way];
 }
 
-static struct error *add_invocation(struct ledger *ledger, int64_t trial,
-                                    const struct engine_result *result)
+static struct error *add_invocations(struct ledger *ledger, int64_t trial,
+                                     const struct engine_result *result)
 {
-    const struct deviation *deviation = &result->judgement.deviation;
-    struct store_invocation row = {
-        .trial = trial,
-        .number = 1, // the command is the target
-        .differing = deviation->count,
-        .same_status = deviation->same_status,
-        .same_time = deviation->same_time,
-        .call = deviation->call,
-        .about = deviation->sentence,
-        .trace = result->trace.data,
-        .trace_size = result->trace.size,
-    };
-    return deviation->known ? store_add_invocation(ledger->store, &row) : NULL;
+    for (size_t i = 0; i < result->judgement.deviations.list.count; i++) {
+        const struct deviation *deviation = &result->judgement.deviations.list.items[i];
+        struct store_invocation row = {
+            .trial = trial,
+            .number = deviation->number,
+            .differing = deviation->count,
+            .same_status = deviation->same_status,
+            .same_time = deviation->same_time,
+            .call = deviation->call,
+            .about = deviation->sentence,
+            .trace = deviation->trace.data,
+            .trace_size = deviation->trace.size,
+            .calls = deviation->calls,
+            .seconds = deviation->seconds,
+        };
+        if (deviation->activated)
+            TRY(store_add_invocation(ledger->store, &row));
+    }
+    return NULL;
 }
 
 static struct error *add_propagation(struct ledger *ledger, int64_t trial,
@@ -258,20 +264,31 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
     };
     TRY(store_add_trial(ledger->store, &row));
     *ret_id = row.id;
-    TRY(add_invocation(ledger, row.id, result));
+    TRY(add_invocations(ledger, row.id, result));
     TRY(add_propagation(ledger, row.id, result));
     if (result->observation.crash_delay > 0)
         TRY(store_add_latency(ledger->store, row.id, result->observation.crash_delay));
     return add_injections(ledger, row.id, result);
 }
 
-static enum store_scope scope_of_result(const struct ledger *ledger,
-                                        const struct engine_result *result)
+// Whose code it is, and whether the blamed library is own.
+static struct error *find_scope(const struct ledger *ledger, const struct engine_result *result,
+                                enum store_scope *ret_scope, bool *ret_owns)
 {
     const struct injection *injection =
         result->observation.injections.count != 0 ? &result->observation.injections.items[0] : NULL;
-    return ledger->scope != NULL && injection != NULL ? scope_of(ledger->scope, injection)
-                                                      : STORE_SCOPE_UNKNOWN;
+    const char *library = result->judgement.library;
+    *ret_owns = false;
+    *ret_scope = STORE_SCOPE_UNKNOWN;
+    if (ledger->scope == NULL)
+        return NULL;
+    if (library != NULL)
+        TRY(scope_owns(ledger->scope, injection, library, ret_owns));
+    if (*ret_owns)
+        *ret_scope = STORE_SCOPE_MINE;
+    else if (injection != NULL)
+        *ret_scope = scope_of(ledger->scope, injection);
+    return NULL;
 }
 
 // Describes a finding by this trial and stores the row.
@@ -282,9 +299,8 @@ describe_and_store(struct ledger *ledger, struct finding_group *group, const str
 {
     _cleanup_(finding_text_deinit) struct finding_text text = {0};
     TRY(finding_describe(&ledger->options, result, job->spec, job->seed, group->trial, &text));
-    const char *library = result->judgement.library;
-    bool named = library != NULL && ledger->scope != NULL && scope_matches(ledger->scope, library);
-    group->scope = named ? STORE_SCOPE_MINE : scope_of_result(ledger, result);
+    bool owns;
+    TRY(find_scope(ledger, result, &group->scope, &owns));
     struct store_finding row = {
         .id = group->id,
         .campaign = ledger->campaign->id,
@@ -301,7 +317,7 @@ describe_and_store(struct ledger *ledger, struct finding_group *group, const str
         .confirmed = group->confirmed,
         .severity = group->severity,
         .proof = group->proof,
-        .library = named ? NULL : library, // the user's own is not the system's
+        .library = owns ? NULL : result->judgement.library, // the user's own is not the system's
         .scope = group->scope,
     };
     TRY(store(ledger, &row));

@@ -119,7 +119,7 @@ static struct error *check_service(const struct definition *definition)
         return error_new("what is stopped? a server has --ready 'port 8080' (server.ready)");
     if (service->ready == NULL)
         return NULL;
-    if (definition->oracle.behaviour)
+    if (oracle_has_behaviour(&definition->oracle))
         return error_new("the behaviour of servers cannot be compared: leave out --behaviour "
                          "(oracle.behaviour)");
     if (definition->oracle.interface.count != 0)
@@ -265,7 +265,7 @@ struct error *definition_check(const struct definition *definition)
     TRY(check_programs(definition));
     TRY(check_environment(definition));
     TRY(selection_check(&definition->selection));
-    if (definition->oracle.behaviour && definition->oracle.interface.count != 0)
+    if (oracle_has_behaviour(&definition->oracle) && definition->oracle.interface.count != 0)
         return error_new("behaviour and interfaces are recorded in different ways: leave out "
                          "--behaviour (oracle.behaviour) or --interface (oracle.interface)");
     if (definition->oracle.timeout_floor_ns == 0 && definition->oracle.timeout_factor <= 0)

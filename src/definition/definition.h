@@ -41,6 +41,7 @@ struct oracle {
     uint32_t status;     // exit status that they must have
     bool compare_stdout, compare_stderr, compare_files;
     bool behaviour;         // compare visible system calls, too
+    char *invocations;      // likewise, of each start of this program alone; or NULL
     struct words interface; // libraries: compare what they give their user, too; or empty
     struct words ignored;   // fnmatch patterns of paths
     ARRAY(struct filter) filters;
@@ -48,6 +49,11 @@ struct oracle {
     double timeout_factor;     // a trial's timeout is this × mean time of the references
     uint64_t timeout_floor_ns; // but at least
 };
+
+static inline bool oracle_has_behaviour(const struct oracle *oracle)
+{
+    return oracle->behaviour || oracle->invocations != NULL;
+}
 
 struct service {       // the command is a server
     char *ready;       // when it is ready, see server-words.h; NULL: it is no server

@@ -79,6 +79,8 @@ const struct schema_field schema_fields[] = {
      "what must be as in the reference ([stdout, files])"},
     {"oracle.behaviour", SCHEMA_BOOL, FIELD(oracle.behaviour), "false|true", 0, 0,
      "compare every visible system call with the reference, too"},
+    {"oracle.invocations", SCHEMA_PATH, FIELD(oracle.invocations), NULL, 0, 0,
+     "likewise, of each start of this program by the command, one by one"},
     {"oracle.interface", SCHEMA_PATTERNS, FIELD(oracle.interface), NULL, 0, 0,
      "libraries: compare what they give their user with the reference, too"},
     {"oracle.ignore", SCHEMA_PATTERNS, FIELD(oracle.ignored), NULL, 0, 0,

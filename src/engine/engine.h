@@ -41,9 +41,8 @@ struct engine_result {
     int status;
     bool changed; // it changed files; false if nobody looked
     double seconds;
-    char *stack;         // of the crash or hang, or NULL
-    char *output;        // end of stderr, or NULL
-    struct buffer trace; // packed, of a run that deviates; or empty
+    char *stack;  // of the crash or hang, or NULL
+    char *output; // end of stderr, or NULL
     enum trial_way way;
     uint32_t round; // of a long-lived server: the number of this fault in its life; or 0
     enum wire_fork_refusal refusal; // why forking was refused, if that is known

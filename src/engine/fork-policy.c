@@ -42,7 +42,7 @@ static const char *obstacle(const struct definition *definition, const struct in
         return "there are other commands in every trial than the workload";
     if (definition_is_server(definition))
         return "the workload is a server";
-    if (definition->oracle.behaviour)
+    if (oracle_has_behaviour(&definition->oracle))
         return "behaviour is recorded from the start of the workload";
     if (definition->oracle.interface.count != 0)
         return "what libraries give their user is recorded from the start of the workload";

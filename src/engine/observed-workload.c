@@ -4,11 +4,11 @@
 #include "engine/observed-workload.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/cursor.h"
 #include "base/file.h"
 #include "base/quote.h"
 #include "base/words.h"
+#include "engine/activation-watch.h"
 #include "interface/record.h"
 #include "observe/trace.h"
 #include "sandbox/message.h"
@@ -28,20 +28,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOT_TRACED           125                   // exit status
-#define INTERFACE_MOST_BYTES (UINT64_C(900) << 20) // what the store can keep
+#define NOT_TRACED 125 // exit status
+// Of a trace, packed: about 300 million stores. It lies in memory, once for each trial that runs.
+#define INTERFACE_MOST_BYTES (UINT64_C(256) << 20)
 
 struct observed_head {
     uint64_t orders; // bytes behind this
-    uint64_t trace;  // bytes behind the orders
-    uint64_t ns;     // that the command took
+    uint64_t trace;  // bytes behind the orders: of an interface, or records of invocations
+    uint64_t begun;  // invocations
     uint64_t done;
 };
+
+// Of an invocation that has ended; its trace follows.
+struct observed_record {
+    uint64_t number, size, ns;
+    int32_t status;
+    uint32_t activated;
+};
+#define MOST_INVOCATIONS 20000
 
 struct observed_workload {
     int shared;
     char *const *command;
     bool interface;
+    bool each;       // start of a program is an invocation; if not, the command is
     uint64_t orders; // bytes of them in `shared`; what that says itself the target may have written
 };
 
@@ -85,6 +95,8 @@ struct error *observed_workload_new(const struct observed_plan *plan,
     TRY(message_add_list(&orders, plan->command));
     TRY(message_add_list(&orders, plan->environment));
     TRY(message_add_text(&orders, plan->input != NULL ? plan->input : ""));
+    TRY(message_add_text(&orders, plan->program != NULL ? plan->program : ""));
+    TRY(message_add_text(&orders, plan->faulty ? "faulty" : ""));
     TRY(put_libraries(plan->libraries, &orders));
     _cleanup_close_ int shared = memfd_create("workload", MFD_CLOEXEC);
     if (shared < 0)
@@ -99,6 +111,7 @@ struct error *observed_workload_new(const struct observed_plan *plan,
     shared = -1;
     workload->command = plan->command;
     workload->interface = plan->libraries->count != 0;
+    workload->each = plan->program != NULL;
     workload->orders = orders.size;
     *ret_workload = workload;
     return NULL;
@@ -122,17 +135,68 @@ static struct error *open_input(const char *path)
     return NULL;
 }
 
-static struct error *record_behaviour(int shared, struct observed_head *head, char **command,
-                                      char **environment, int *ret_status)
+struct observing {
+    int shared;
+    struct observed_head *head;
+    struct activation_watch *activation;
+};
+
+static bool ask_activation(void *data)
 {
-    _cleanup_(trace_deinit) struct trace trace = {0};
+    return activation_watch_ask(((struct observing *)data)->activation);
+}
+
+static struct error *invocation_begins(void *data, unsigned number)
+{
+    struct observing *observing = data;
+    observing->head->begun = number;
+    return write_at(observing->shared, observing->head, sizeof *observing->head, 0);
+}
+
+static struct error *invocation_ended(void *data, struct trace_invocation *invocation)
+{
+    struct observing *observing = data;
+    struct observed_head *head = observing->head;
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    const struct trace_options options = {
-        .command = command, .environment = environment, .foreign = WIRE_RUNTIME_NAME};
-    TRY(trace_record(&options, &trace, ret_status));
-    TRY(trace_print(&trace, &text));
-    head->trace = text.size;
-    return write_at(shared, text.data, text.size, (off_t)(sizeof *head + head->orders));
+    TRY(trace_print(&invocation->trace, &text));
+    const struct observed_record record = {.number = invocation->number,
+                                           .size = text.size,
+                                           .ns = invocation->ns,
+                                           .status = invocation->status,
+                                           .activated = invocation->activated};
+    off_t at = (off_t)(sizeof *head + head->orders + head->trace);
+    TRY(write_at(observing->shared, &record, sizeof record, at));
+    TRY(write_at(observing->shared, text.data, text.size, at + (off_t)sizeof record));
+    head->trace += sizeof record + text.size;
+    return write_at(observing->shared, head, sizeof *head, 0);
+}
+
+struct behaviour_orders {
+    char **command, **environment;
+    const char *program; // "": the command
+    bool faulty;
+};
+
+static struct error *record_behaviour(int shared, struct observed_head *head,
+                                      const struct behaviour_orders *orders, int *ret_status)
+{
+    struct observing observing = {shared, head, NULL};
+    struct activation_watch *activation = NULL;
+    const struct trace_options options = {.command = orders->command,
+                                          .environment = orders->environment,
+                                          .foreign = WIRE_RUNTIME_NAME};
+    struct trace_watch watch = {
+        .begins = invocation_begins, .ended = invocation_ended, .data = &observing};
+    if (*orders->program != '\0')
+        watch.program = orders->program;
+    if (watch.program != NULL && orders->faulty)
+        TRY(activation_watch_open(orders->environment, &activation));
+    if (activation != NULL)
+        watch.activated = ask_activation;
+    observing.activation = activation;
+    struct error *error = trace_record_each(&options, &watch, ret_status);
+    activation_watch_close(activation);
+    return error;
 }
 
 static struct error *record_interface(int shared, struct observed_head *head,
@@ -140,6 +204,7 @@ static struct error *record_interface(int shared, struct observed_head *head,
                                       int *ret_status)
 {
     _cleanup_free_ char **libraries = NULL;
+    struct interface_recorded recorded;
     struct stat facts;
     off_t start = (off_t)(sizeof *head + head->orders);
     TRY(message_list(cursor, &libraries));
@@ -150,7 +215,12 @@ static struct error *record_interface(int shared, struct observed_head *head,
     recording->name = "the trace";
     if (lseek(shared, start, SEEK_SET) < 0)
         return error_from_errno(errno, "cannot write the trace");
-    TRY(interface_record(recording, ret_status));
+    recording->most_size = INTERFACE_MOST_BYTES;
+    TRY(interface_record(recording, &recorded));
+    *ret_status = recorded.status;
+    if (recorded.too_large) // then there is none
+        return ftruncate(shared, start) < 0 ? error_from_errno(errno, "cannot empty the trace")
+                                            : NULL;
     if (fstat(shared, &facts) < 0)
         return error_from_errno(errno, "cannot see the trace");
     head->trace = (uint64_t)(facts.st_size - start);
@@ -172,16 +242,19 @@ static struct error *record(int shared, int *ret_status)
     TRY(message_list(&cursor, &environment));
     const char *input = message_text(&cursor);
     TRY(open_input(input != NULL ? input : ""));
+    const char *program = message_text(&cursor), *faulty = message_text(&cursor);
+    const struct behaviour_orders behaviour = {.command = command,
+                                               .environment = environment,
+                                               .program = program != NULL ? program : "",
+                                               .faulty = faulty != NULL && *faulty != '\0'};
     const char *tool = message_text(&cursor);
     struct interface_recording recording = {
-        .tool = tool, .command = command, .environment = environment};
+        .tool = tool, .command = command, .environment = environment, .foreign = WIRE_RUNTIME_NAME};
     // A process that has entered a user namespace may not be traced, nor may a copy of it.
     prctl(PR_SET_DUMPABLE, 1);
-    uint64_t start_ns = clock_ns();
     TRY(tool != NULL && *tool != '\0'
             ? record_interface(shared, &head, &recording, &cursor, ret_status)
-            : record_behaviour(shared, &head, command, environment, ret_status));
-    head.ns = clock_ns() - start_ns;
+            : record_behaviour(shared, &head, &behaviour, ret_status));
     head.done = 1;
     return write_at(shared, &head, sizeof head, 0);
 }
@@ -220,6 +293,51 @@ void observed_workload_fill(const struct observed_workload *workload, struct san
     step->input = -1;
 }
 
+static struct error *say_trouble(const struct observed_workload *workload, struct outcome_run *run)
+{
+    _cleanup_(buffer_deinit) struct buffer why = {0};
+    const struct buffer *err = &run->workload.err.kept;
+    TRY(buffer_printf(&why, "%s could not be recorded",
+                      workload->interface ? "what the library gives its user"
+                                          : "the behaviour of the workload"));
+    TRY(quote_put_last_line(&why, "; stderr: ", err->data, err->size));
+    run->trouble = TAKE(why.data);
+    return NULL;
+}
+
+// Records are in the order in which invocations ended. A damaged one ends them.
+static struct error *take_invocations(const struct observed_workload *workload,
+                                      const struct buffer *bytes, uint64_t begun,
+                                      struct outcome_run *run)
+{
+    struct cursor cursor = {.data = (const unsigned char *)bytes->data, .size = bytes->size};
+    struct observed_record record;
+    if (begun > MOST_INVOCATIONS)
+        return error_new("the workload starts the program more than %d times", MOST_INVOCATIONS);
+    for (uint64_t i = 0; i < begun; i++) {
+        struct outcome_invocation *added = ARRAY_ADD(&run->invocations);
+        if (added == NULL)
+            return error_no_memory();
+        *added = (struct outcome_invocation){0};
+    }
+    while (!cursor.failed && cursor.at < cursor.size) {
+        cursor_copy(&cursor, &record, sizeof record);
+        const char *text = (const char *)cursor_bytes(&cursor, cursor.failed ? 0 : record.size);
+        if (cursor.failed || text == NULL || record.number == 0 || record.number > begun)
+            return NULL;
+        struct outcome_invocation *invocation = &run->invocations.items[record.number - 1];
+        free(invocation->trace);
+        invocation->trace = strndup(text, record.size);
+        if (invocation->trace == NULL)
+            return error_no_memory();
+        invocation->ns = record.ns;
+        invocation->status = record.status;
+        // Of the command alone it is known otherwise.
+        invocation->activated = record.activated != 0 || !workload->each;
+    }
+    return NULL;
+}
+
 struct error *observed_workload_take(const struct observed_workload *workload,
                                      struct outcome_run *run)
 {
@@ -228,19 +346,12 @@ struct error *observed_workload_take(const struct observed_workload *workload,
     uint64_t behind = sizeof head + workload->orders;
     TRY(read_at(workload->shared, &head, sizeof head, 0));
     bool ended = run->workload.end == SANDBOX_EXIT || run->workload.end == SANDBOX_SIGNAL;
-    if (head.done == 0 && ended && run->trouble == NULL) {
-        _cleanup_(buffer_deinit) struct buffer why = {0};
-        const struct buffer *err = &run->workload.err.kept;
-        TRY(buffer_printf(&why, "%s could not be recorded",
-                          workload->interface ? "what the library gives its user"
-                                              : "the behaviour of the workload"));
-        TRY(quote_put_last_line(&why, "; stderr: ", err->data, err->size));
-        run->trouble = TAKE(why.data);
-        return NULL;
-    }
+    if (head.done == 0 && ended && run->trouble == NULL)
+        return say_trouble(workload, run);
     uint64_t most = workload->interface ? INTERFACE_MOST_BYTES : TRACE_MOST_BYTES;
-    if (head.done == 0 || head.trace > most || fstat(workload->shared, &facts) < 0 ||
-        (uint64_t)facts.st_size < behind || (uint64_t)facts.st_size - behind < head.trace)
+    if ((head.done == 0 && workload->interface) || head.trace > most ||
+        fstat(workload->shared, &facts) < 0 || (uint64_t)facts.st_size < behind ||
+        (uint64_t)facts.st_size - behind < head.trace)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer bytes = {.data = malloc(head.trace + 1)};
     if (bytes.data == NULL)
@@ -249,12 +360,9 @@ struct error *observed_workload_take(const struct observed_workload *workload,
     bytes.room = head.trace + 1;
     TRY(read_at(workload->shared, bytes.data, head.trace, (off_t)behind));
     bytes.data[head.trace] = '\0';
-    if (workload->interface) {
-        run->interface = bytes;
-        bytes = (struct buffer){0};
-    } else {
-        run->trace = TAKE(bytes.data);
-    }
-    run->traced_ns = head.ns;
+    if (!workload->interface)
+        return take_invocations(workload, &bytes, head.begun, run);
+    run->interface = bytes;
+    bytes = (struct buffer){0};
     return NULL;
 }

@@ -15,6 +15,8 @@ struct observed_workload;
 struct observed_plan {
     char *const *command, *const *environment;
     const char *input;             // path for stdin, or NULL
+    const char *program;           // each start of it is an invocation; NULL: the command is one
+    bool faulty;                   // faults are injected
     const struct words *libraries; // to watch; empty: behaviour is recorded
 };
 _must_check_ struct error *observed_workload_new(const struct observed_plan *plan,

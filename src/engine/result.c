@@ -10,6 +10,5 @@ void engine_result_deinit(struct engine_result *result)
     observation_deinit(&result->observation);
     free(result->stack);
     free(result->output);
-    buffer_deinit(&result->trace);
     *result = (struct engine_result){0};
 }

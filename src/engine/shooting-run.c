@@ -329,13 +329,21 @@ static struct error *open_input(struct shot_run *shot_run)
                                : NULL;
 }
 
+// The workload may run in a copy of its directory.
+static const char *program_below(const char *path, const char *directory)
+{
+    size_t size = strlen(directory);
+    bool below = path != NULL && strncmp(path, directory, size) == 0 && path[size] == '/';
+    return below ? path + size + 1 : path;
+}
+
 // With branches, the command is not run from its start; a server has a driver already.
 static struct error *prepare_observation(struct shot_run *shot_run)
 {
     const struct shooting *shooting = shot_run->shooting;
     const struct shot *shot = &shot_run->shot;
     const struct oracle *oracle = &shooting->definition->oracle;
-    if ((!oracle->behaviour && oracle->interface.count == 0) || shot_run->debugged ||
+    if ((!oracle_has_behaviour(oracle) && oracle->interface.count == 0) || shot_run->debugged ||
         shot_run->branches != NULL || shot_run->server != NULL)
         return NULL;
     if (shot->use_command != NULL && oracle->interface.count != 0)
@@ -350,6 +358,8 @@ static struct error *prepare_observation(struct shot_run *shot_run)
         .command = shot->command,
         .environment = shot->use_environment != NULL ? shot->use_environment : shot->environment,
         .input = shooting->input,
+        .program = program_below(oracle->invocations, shooting->definition->directory),
+        .faulty = shot->spec != NULL,
         .libraries = &oracle->interface};
     return observed_workload_new(&plan, &shot_run->observed);
 }

@@ -13,10 +13,11 @@
 #include <sys/socket.h>
 
 #define NO_TEXT     UINT32_MAX
-#define INJECTIONS  100 // of one result, at most
-#define INNER_CALLS 64  // likewise
-#define RESULTS     64  // likewise
-#define PLACES      24  // of one stack
+#define INJECTIONS  100   // of one result, at most
+#define INNER_CALLS 64    // likewise
+#define RESULTS     64    // likewise
+#define INVOCATIONS 20000 // likewise
+#define PLACES      24    // of one stack
 // No injection is added after so many bytes: stacks of C++ programs are long.
 #define ENOUGH (SLOT_MESSAGE_SIZE / 2)
 
@@ -170,14 +171,24 @@ static struct error *put_observation(struct buffer *out, const struct observatio
     return NULL;
 }
 
-static struct error *put_deviation(struct buffer *out, const struct deviation *deviation)
+static struct error *put_deviations(struct buffer *out, const struct deviations *deviations)
 {
-    TRY(put_u32(out, deviation->known));
-    TRY(put_u64(out, deviation->count));
-    TRY(put_u32(out, deviation->same_status));
-    TRY(put_u32(out, deviation->same_time));
-    TRY(put_text(out, deviation->sentence));
-    return put_text(out, deviation->call);
+    size_t count = deviations->list.count < INVOCATIONS ? deviations->list.count : INVOCATIONS;
+    TRY(put_u32(out, (uint32_t)count));
+    for (size_t i = 0; i < count; i++) {
+        const struct deviation *deviation = &deviations->list.items[i];
+        TRY(put_u32(out, deviation->number));
+        TRY(put_u32(out, deviation->activated));
+        TRY(put_u64(out, deviation->count));
+        TRY(put_u32(out, deviation->same_status));
+        TRY(put_u32(out, deviation->same_time));
+        TRY(put_double(out, deviation->seconds));
+        TRY(put_text(out, deviation->sentence));
+        TRY(put_text(out, deviation->call));
+        TRY(put_text(out, deviation->calls));
+        TRY(put_bytes(out, &deviation->trace));
+    }
+    return NULL;
 }
 
 static struct error *put_propagation(struct buffer *out, const struct propagation *propagation)
@@ -211,9 +222,8 @@ struct error *slot_message_put_result(struct buffer *out, const struct engine_re
     TRY(put_text(out, result->judgement.about));
     TRY(put_u32(out, result->judgement.ignored));
     TRY(put_u32(out, result->judgement.by_chance));
-    TRY(put_deviation(out, &result->judgement.deviation));
+    TRY(put_deviations(out, &result->judgement.deviations));
     TRY(put_propagation(out, &result->judgement.propagation));
-    TRY(put_bytes(out, &result->trace));
     TRY(put_u32(out, result->end));
     TRY(put_u32(out, (uint32_t)result->status));
     TRY(put_u32(out, result->changed));
@@ -412,14 +422,35 @@ static void get_observation(struct cursor *cursor, struct observation *observati
     }
 }
 
-static void get_deviation(struct cursor *cursor, struct deviation *deviation)
+static void get_bytes(struct cursor *cursor, struct buffer *bytes)
 {
-    deviation->known = cursor_u32(cursor) != 0;
-    deviation->count = cursor_u64(cursor);
-    deviation->same_status = cursor_u32(cursor) != 0;
-    deviation->same_time = cursor_u32(cursor) != 0;
-    deviation->sentence = get_text(cursor);
-    deviation->call = get_text(cursor);
+    uint32_t size = cursor_u32(cursor);
+    const void *data = size != 0 ? cursor_bytes(cursor, size) : NULL;
+    struct error *error = data != NULL ? buffer_append(bytes, data, size) : NULL;
+    cursor->failed |= error != NULL;
+    error_free(error);
+}
+
+static void get_deviations(struct cursor *cursor, struct deviations *deviations)
+{
+    uint32_t count = cursor_u32(cursor);
+    cursor->failed |= count > INVOCATIONS;
+    for (uint32_t i = 0; i < count && !cursor->failed; i++) {
+        struct deviation *deviation = ARRAY_ADD(&deviations->list);
+        cursor->failed |= deviation == NULL;
+        if (deviation == NULL)
+            return;
+        *deviation = (struct deviation){.number = cursor_u32(cursor)};
+        deviation->activated = cursor_u32(cursor) != 0;
+        deviation->count = cursor_u64(cursor);
+        deviation->same_status = cursor_u32(cursor) != 0;
+        deviation->same_time = cursor_u32(cursor) != 0;
+        deviation->seconds = get_double(cursor);
+        deviation->sentence = get_text(cursor);
+        deviation->call = get_text(cursor);
+        deviation->calls = get_text(cursor);
+        get_bytes(cursor, &deviation->trace);
+    }
 }
 
 static void get_propagation(struct cursor *cursor, struct propagation *propagation)
@@ -436,15 +467,6 @@ static void get_propagation(struct cursor *cursor, struct propagation *propagati
     propagation->omitted = cursor_u64(cursor);
     propagation->spurious = cursor_u64(cursor);
     propagation->profile = get_text(cursor);
-}
-
-static void get_bytes(struct cursor *cursor, struct buffer *bytes)
-{
-    uint32_t size = cursor_u32(cursor);
-    const void *data = size != 0 ? cursor_bytes(cursor, size) : NULL;
-    struct error *error = data != NULL ? buffer_append(bytes, data, size) : NULL;
-    cursor->failed |= error != NULL;
-    error_free(error);
 }
 
 static struct error *get_refusal(struct cursor *cursor)
@@ -475,9 +497,8 @@ struct error *slot_message_get_result(const void *bytes, size_t size,
     result.judgement.about = get_text(&cursor);
     result.judgement.ignored = cursor_u32(&cursor) != 0;
     result.judgement.by_chance = cursor_u32(&cursor) != 0;
-    get_deviation(&cursor, &result.judgement.deviation);
+    get_deviations(&cursor, &result.judgement.deviations);
     get_propagation(&cursor, &result.judgement.propagation);
-    get_bytes(&cursor, &result.trace);
     uint32_t ending = cursor_u32(&cursor);
     result.status = (int)cursor_u32(&cursor);
     result.changed = cursor_u32(&cursor) != 0;

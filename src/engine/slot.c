@@ -70,18 +70,25 @@ static struct error *end_of(const struct sandbox_stream *stream, char **ret_text
     return *ret_text == NULL ? error_no_memory() : NULL;
 }
 
-// The trace of a run that behaves differently, as far as a message can hold it.
-static struct error *keep_trace(const struct outcome_run *run, struct engine_result *result)
+// The traces of invocations that behave differently, as far as a message can hold them.
+static struct error *keep_traces(const struct outcome_run *run, struct engine_result *result)
 {
-    _cleanup_(buffer_deinit) struct buffer masked = {0}, packed = {0};
-    if (run->trace == NULL || result->judgement.deviation.count == 0)
-        return NULL;
-    TRY(secrets_put(&masked, run->trace, strlen(run->trace)));
-    TRY(trace_pack(masked.data, masked.size, &packed));
-    if (packed.size > SLOT_MESSAGE_SIZE / 4)
-        return NULL;
-    result->trace = packed;
-    packed = (struct buffer){0};
+    size_t room = SLOT_MESSAGE_SIZE / 4;
+    for (size_t i = 0; i < result->judgement.deviations.list.count; i++) {
+        _cleanup_(buffer_deinit) struct buffer masked = {0}, packed = {0};
+        struct deviation *deviation = &result->judgement.deviations.list.items[i];
+        if (deviation->count == 0 || deviation->number > run->invocations.count ||
+            run->invocations.items[deviation->number - 1].trace == NULL)
+            continue;
+        const char *trace = run->invocations.items[deviation->number - 1].trace;
+        TRY(secrets_put(&masked, trace, strlen(trace)));
+        TRY(trace_pack(masked.data, masked.size, &packed));
+        if (packed.size > room)
+            return NULL;
+        room -= packed.size;
+        deviation->trace = packed;
+        packed = (struct buffer){0};
+    }
     return NULL;
 }
 
@@ -90,7 +97,7 @@ struct error *slot_judge(const struct slot *slot, struct outcome_run *run,
 {
     TRY(shooting_decode(slot->shooting, run, slot->task->reference));
     TRY(judge(slot->task->reference, run, &result->judgement));
-    TRY(keep_trace(run, result));
+    TRY(keep_traces(run, result));
     result->end = run->workload.end;
     result->status = run->workload.status;
     result->seconds = clock_seconds(run->workload.ns);

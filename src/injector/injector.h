@@ -40,8 +40,9 @@ struct injector_setup {
     uint32_t references; // number of fault-free runs
     bool compares_code;  // runs with and without a fault are compared instruction by instruction:
                          // but for the fault, both must execute the same code
-    bool sweeps;         // only the first candidate of each series is wanted
-    uint64_t sample;     // how many candidates are chosen; 0: it is no sample
+    bool compares_behaviour;  // what runs do is recorded, and how long they take
+    bool sweeps;              // only the first candidate of each series is wanted
+    uint64_t sample;          // how many candidates are chosen; 0: it is no sample
     const char *weights_file; // of fault types, or NULL
 };
 

@@ -132,12 +132,19 @@ static unsigned long find_socket(const struct tracer_task *task, bool datagrams,
     return listener;
 }
 
+struct sought {
+    unsigned long inode;
+    unsigned family;
+};
+
 static bool has_socket(void *data, struct tracer_task *task)
 {
-    const unsigned long *inode = data;
+    const struct sought *sought = data;
     char path[64], wanted[64], link[64];
     snprintf(path, sizeof path, "/proc/%d/fd", task->pid);
-    int size = snprintf(wanted, sizeof wanted, "socket:[%lu]", *inode);
+    int size = snprintf(wanted, sizeof wanted, "socket:[%lu]", sought->inode);
+    if (task->family != sought->family)
+        return false;
     _cleanup_closedir_ DIR *directory = opendir(path);
     for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;)
         if (readlinkat(dirfd(directory), entry->d_name, link, sizeof link) == size &&
@@ -204,8 +211,8 @@ static bool internet(const struct tracer_task *task, int copy, const union addre
         return true;
     if (is_known_private(own, &other))
         return false;
-    unsigned long inode = find_socket(task, type != SOCK_STREAM, &other, own);
-    bool outside = inode == 0 || !tracer_each(task->tracer, has_socket, &inode);
+    struct sought sought = {find_socket(task, type != SOCK_STREAM, &other, own), task->family};
+    bool outside = sought.inode == 0 || !tracer_each(task->tracer, has_socket, &sought);
     if (!outside)
         note_private(own, &other);
     return outside;
@@ -225,7 +232,7 @@ static bool local(const struct tracer_task *task, int copy, const union address 
     error_free(named ? put_unix(&other.local, other_size, &shown)
                      : put_unix(&own->local, own_size, &shown));
     snprintf(text, size, "unix %s", shown.data != NULL ? shown.data : "");
-    return !connected || !tracer_knows(task->tracer, peer.pid);
+    return !connected || !tracer_is_related(task, peer.pid);
 }
 
 bool socket_describe(const struct tracer_task *task, int number, char *text, size_t size)

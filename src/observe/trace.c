@@ -247,6 +247,13 @@ struct error *trace_parse(const char *name, const char *text, size_t size, struc
     return error_new("%s: the trace is not complete: its last line, 'end N', is missing", name);
 }
 
+// No line within a text begins like the first one.
+size_t trace_text_size(const char *text)
+{
+    const char *next = *text != '\0' ? strstr(text + 1, "\n" FIRST_LINE "\n") : NULL;
+    return next != NULL ? (size_t)(next - text) + 1 : strlen(text);
+}
+
 struct error *trace_read(const char *path, struct trace *ret_trace)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define TRACE_ARGUMENTS  8
 #define TRACE_MOST_BYTES (256u << 20) // of a trace file
@@ -50,6 +51,30 @@ struct trace_options {
 _must_check_ struct error *trace_record(const struct trace_options *options,
                                         struct trace *ret_trace, int *ret_status);
 
+// A start of the watched program with all that it starts, or the command.
+struct trace_invocation {
+    unsigned number; // in the order of starts, from 1
+    struct trace trace;
+    uint64_t ns;    // from exec to the end of its first process
+    int status;     // of that, as waitpid() gives it; -1: not known
+    bool activated; // see below
+};
+struct trace_watch {
+    const char *program; // a path, relative to where the tracer is; NULL: the command is watched
+    // Whether a fault was activated since this was called last. Which of several invocations that
+    // run at the same time it was in is not known: then it was in all of them. May be NULL.
+    bool (*activated)(void *data);
+    struct error *(*begins)(void *data, unsigned number); // or NULL
+    // The last process of an invocation has ended. The trace may be taken.
+    struct error *(*ended)(void *data, struct trace_invocation *invocation);
+    void *data;
+};
+// Runs a command that starts the watched program, by path or through a link, any number of times.
+// Each start is a root r, with clocks and numbers of its own; whatever else the command does is not
+// recorded, and is unrelated to it.
+_must_check_ struct error *trace_record_each(const struct trace_options *options,
+                                             const struct trace_watch *watch, int *ret_status);
+
 // The text of a trace file.
 _must_check_ struct error *trace_print(const struct trace *trace, struct buffer *text);
 // Reads one; `name` is for errors, which name the line.
@@ -57,6 +82,8 @@ _must_check_ struct error *trace_parse(const char *name, const char *text, size_
                                        struct trace *ret_trace);
 _must_check_ struct error *trace_read(const char *path, struct trace *ret_trace);
 
+// The size of the first of several texts that stand one behind the other.
+size_t trace_text_size(const char *text);
 // For keeping texts of traces.
 _must_check_ struct error *trace_pack(const char *text, size_t size, struct buffer *packed);
 _must_check_ struct error *trace_unpack(const void *packed, size_t size, struct buffer *text);

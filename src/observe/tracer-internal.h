@@ -45,7 +45,7 @@ struct tracer {
     uint64_t tick_ns;  // when the handler `tick` is to be called again, from now on; 0: never
     ARRAY(struct task *) tasks; // living ones
     ARRAY(char *) names;
-    struct map pids;
+    struct map families;                // a set of processes and their families
     ARRAY(struct heard_status) unheard; // stops that came while something else was awaited
     struct error *error;                // the first one; everything has been killed then
 };

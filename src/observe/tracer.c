@@ -102,7 +102,7 @@ static struct error *add_task(struct tracer *tracer, pid_t tid, enum task_state 
     read_family(tid, &task->shown.pid, &task->parent);
     task->state = state;
     *ret_task = *slot = TAKE(task);
-    return map_add(&tracer->pids, (uint64_t)(*ret_task)->shown.pid, NULL);
+    return NULL;
 }
 
 static struct error *name_task(struct tracer *tracer, struct task *task, struct task *maker)
@@ -119,6 +119,7 @@ static struct error *name_task(struct tracer *tracer, struct task *task, struct 
     *slot = name;
     task->shown.name = name;
     task->shown.maker = maker != NULL ? &maker->shown : NULL;
+    TRY(tracer_set_family(&task->shown, maker != NULL ? maker->shown.family : 0));
     const struct tracer_handlers *handlers = tracer->handlers;
     return handlers->started != NULL ? handlers->started(handlers->data, &task->shown) : NULL;
 }
@@ -581,7 +582,7 @@ struct error *tracer_run(const struct tracer_options *options, int *ret_status)
     for (size_t i = 0; i < tracer.names.count; i++)
         free(tracer.names.items[i]);
     ARRAY_DEINIT(&tracer.names);
-    map_deinit(&tracer.pids);
+    map_deinit(&tracer.families);
     if (error == NULL)
         error = tracer.error;
     else
@@ -591,9 +592,20 @@ struct error *tracer_run(const struct tracer_options *options, int *ret_status)
     return error;
 }
 
-bool tracer_knows(const struct tracer *tracer, pid_t pid)
+static uint64_t member(pid_t pid, unsigned family)
 {
-    return map_has(&tracer->pids, (uint64_t)pid);
+    return (uint64_t)family << 32 | (uint32_t)pid;
+}
+
+struct error *tracer_set_family(struct tracer_task *task, unsigned family)
+{
+    task->family = family;
+    return map_add(&task->tracer->families, member(task->pid, family), NULL);
+}
+
+bool tracer_is_related(const struct tracer_task *task, pid_t pid)
+{
+    return map_has(&task->tracer->families, member(pid, task->family));
 }
 
 bool tracer_each(const struct tracer *tracer, bool (*each)(void *data, struct tracer_task *task),

@@ -23,8 +23,10 @@ struct tracer_task {
     const char *name;          // as long as the tracer lives
     struct tracer_task *maker; // NULL: of the command itself, or the maker has ended
     unsigned children;         // made so far
-    void *data;                // of the handlers
-    bool every_call;           // set by handlers: stop where any system call begins and ends
+    // Those that are related to each other; inherited from the maker. Set by tracer_set_family().
+    unsigned family;
+    void *data;      // of the handlers
+    bool every_call; // set by handlers: stop where any system call begins and ends
 };
 
 // A call that a task has stopped at.
@@ -94,8 +96,10 @@ struct tracer_options {
 // go to the command. If this process is killed, so are all. Fails if the command cannot be started.
 _must_check_ struct error *tracer_run(const struct tracer_options *options, int *ret_status);
 
-// Whether a process belongs to the traced ones, or did.
-bool tracer_knows(const struct tracer *tracer, pid_t pid);
+// The task and all that it makes from now on are related to each other, and to nobody else.
+_must_check_ struct error *tracer_set_family(struct tracer_task *task, unsigned family);
+// Whether a process is traced, or was, and is of the task's family.
+bool tracer_is_related(const struct tracer_task *task, pid_t pid);
 // Calls `each` for one task of every process that lives, until it returns true; then returns true.
 bool tracer_each(const struct tracer *tracer, bool (*each)(void *data, struct tracer_task *task),
                  void *data);

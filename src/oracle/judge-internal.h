@@ -12,7 +12,7 @@ struct verdict_draft {
     const struct reference *reference;
     const struct outcome_run *run;
     struct difference difference;
-    struct deviation deviation;
+    struct deviations deviations;
     struct propagation propagation;
     enum verdict verdict; // VERDICTS: not decided yet
     struct buffer reason;

@@ -17,7 +17,7 @@ void judgement_deinit(struct judgement *judgement)
     free(judgement->handled);
     free(judgement->library);
     free(judgement->about);
-    deviation_deinit(&judgement->deviation);
+    deviations_deinit(&judgement->deviations);
     propagation_deinit(&judgement->propagation);
     *judgement = (struct judgement){0};
 }
@@ -25,7 +25,7 @@ void judgement_deinit(struct judgement *judgement)
 static void verdict_draft_deinit(struct verdict_draft *draft)
 {
     difference_deinit(&draft->difference);
-    deviation_deinit(&draft->deviation);
+    deviations_deinit(&draft->deviations);
     propagation_deinit(&draft->propagation);
     buffer_deinit(&draft->reason);
     buffer_deinit(&draft->cause);
@@ -221,7 +221,7 @@ static struct error *ask_valid(struct verdict_draft *draft)
 static struct error *ask_activated(struct verdict_draft *draft)
 {
     if (draft->run->observation.activations != 0)
-        return reference_find_deviation(draft->reference, draft->run, &draft->deviation);
+        return reference_find_deviations(draft->reference, draft->run, &draft->deviations);
     draft->verdict = VERDICT_NOT_ACTIVATED;
     TRY(buffer_printf(&draft->reason, "the fault was never hit; "));
     TRY(outcome_put_end(&draft->reason, &draft->run->workload));
@@ -476,8 +476,8 @@ static struct error *ask_output(struct verdict_draft *draft)
 // All outputs are as the reference's, but it did something else to the world.
 static struct error *ask_behaviour(struct verdict_draft *draft)
 {
-    const struct deviation *deviation = &draft->deviation;
-    if (deviation->count == 0)
+    const struct deviation *deviation = deviations_first(&draft->deviations);
+    if (deviation == NULL)
         return NULL;
     draft->verdict = draft->difference.err_more ? VERDICT_WRONG_OUTPUT : VERDICT_SILENT;
     draft->difference.symptom = SYMPTOM_BEHAVIOUR;
@@ -579,7 +579,8 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
     // Names of files, and what a server or the engine said, were not quoted.
     TRY(secrets_mask(&draft.reason.data));
     TRY(secrets_mask(&draft.difference.about));
-    TRY(secrets_mask(&draft.deviation.sentence));
+    for (size_t i = 0; i < draft.deviations.list.count; i++)
+        TRY(secrets_mask(&draft.deviations.list.items[i].sentence));
     *ret_judgement = (struct judgement){.verdict = draft.verdict,
                                         .severity = severity_of(draft.verdict, draft.harm),
                                         .reason = TAKE(draft.reason.data),
@@ -587,11 +588,11 @@ struct error *judge(const struct reference *reference, const struct outcome_run 
                                         .handled = TAKE(handled),
                                         .library = TAKE(library),
                                         .symptom = draft.difference.symptom,
-                                        .deviation = draft.deviation,
+                                        .deviations = draft.deviations,
                                         .propagation = draft.propagation,
                                         .about = TAKE(draft.difference.about),
                                         .ignored = draft.ignored};
-    draft.deviation = (struct deviation){0};
+    draft.deviations = (struct deviations){0};
     draft.propagation = (struct propagation){0};
     return NULL;
 }

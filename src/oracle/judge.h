@@ -9,7 +9,7 @@
 
 struct judgement {
     enum verdict verdict;
-    struct deviation deviation; // of an activated fault
+    struct deviations deviations;
     struct propagation propagation;
     char *reason; // one sentence
     char *cause;  // key for grouping: verdict, what broke and where, without addresses or numbers

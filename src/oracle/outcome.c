@@ -41,7 +41,9 @@ void outcome_run_deinit(struct outcome_run *run)
     free(run->service);
     buffer_deinit(&run->absent);
     free(run->trouble);
-    free(run->trace);
+    for (size_t i = 0; i < run->invocations.count; i++)
+        free(run->invocations.items[i].trace);
+    ARRAY_DEINIT(&run->invocations);
     buffer_deinit(&run->interface);
     *run = (struct outcome_run){0};
 }

@@ -31,6 +31,14 @@ struct artifact { // an output: a stream ("<stdout>", "<stderr>") or a changed f
 };
 void artifact_deinit(struct artifact *artifact);
 
+// What the command did, or one start of the program that it is about (oracle.invocations).
+struct outcome_invocation {
+    char *trace;    // of visible behaviour; NULL: it had not ended when the time was over
+    uint64_t ns;    // that it took
+    int status;     // as waitpid() gives it
+    bool activated; // with a fault: that was activated in it
+};
+
 struct outcome_run {
     // SANDBOX_SKIPPED if there is no such step or it was not reached
     struct sandbox_result setup, pretest, build, workload, posttest, oracle, teardown;
@@ -48,12 +56,11 @@ struct outcome_run {
     char *service;
     // In reference runs: files from before that are not there while it serves, one path per line.
     struct buffer absent;
-    bool down;               // it never became ready: it ended, or waits for events elsewhere
-    bool before_ready;       // it ended, or its time was over, before it was ready
-    bool exited_early;       // it exited before it was told to stop
-    char *trace;             // of visible behaviour, if it was recorded to the end; or NULL
+    bool down;         // it never became ready: it ended, or waits for events elsewhere
+    bool before_ready; // it ended, or its time was over, before it was ready
+    bool exited_early; // it exited before it was told to stop
+    ARRAY(struct outcome_invocation) invocations; // if behaviour was recorded; by their start
     struct buffer interface; // the trace of an interface (interface/record.h), or empty
-    uint64_t traced_ns;      // how long the command itself took then
     char *trouble;           // why the run failed for reasons that are not the target's; or NULL
 };
 void outcome_run_deinit(struct outcome_run *run);

@@ -15,19 +15,35 @@
 #define LINE_SHOWN     160 // bytes of a call in sentences
 #define MOST_DEVIATION 4.0 // standard deviations from the mean time that nobody notices
 
-void deviation_deinit(struct deviation *deviation)
+static void deviation_deinit(struct deviation *deviation)
 {
     free(deviation->sentence);
     free(deviation->call);
-    *deviation = (struct deviation){0};
+    free(deviation->calls);
+    buffer_deinit(&deviation->trace);
 }
 
-static bool is_varying(const struct reference *reference, const struct trace_process *process,
-                       const struct trace_line *line)
+void deviations_deinit(struct deviations *deviations)
+{
+    for (size_t i = 0; i < deviations->list.count; i++)
+        deviation_deinit(&deviations->list.items[i]);
+    ARRAY_DEINIT(&deviations->list);
+}
+
+const struct deviation *deviations_first(const struct deviations *deviations)
+{
+    for (size_t i = 0; i < deviations->list.count; i++)
+        if (deviations->list.items[i].count != 0)
+            return &deviations->list.items[i];
+    return NULL;
+}
+
+static bool is_varying(const struct reference *reference, size_t invocation,
+                       const struct trace_process *process, const struct trace_line *line)
 {
     for (size_t i = 0; i < reference->varying.count; i++) {
         const struct varying_call *varying = &reference->varying.items[i];
-        if (strcmp(varying->process, process->name) != 0)
+        if (varying->invocation != invocation || strcmp(varying->process, process->name) != 0)
             continue;
         if (varying->call == NULL)
             return true;
@@ -41,15 +57,15 @@ static bool is_varying(const struct reference *reference, const struct trace_pro
 }
 
 // The call and what it is about; the rest of the line is what varies.
-static struct error *add_varying(struct reference *reference, const struct trace_process *process,
-                                 const struct trace_line *line)
+static struct error *add_varying(struct reference *reference, size_t invocation,
+                                 const struct trace_process *process, const struct trace_line *line)
 {
-    if (is_varying(reference, process, line))
+    if (is_varying(reference, invocation, process, line))
         return NULL;
     struct varying_call *added = ARRAY_ADD(&reference->varying);
     if (added == NULL)
         return error_no_memory();
-    *added = (struct varying_call){.process = process->name};
+    *added = (struct varying_call){.invocation = invocation, .process = process->name};
     if (line != NULL) {
         added->call = line->call;
         added->about = line->argument_count != 0 ? line->arguments[0] : "";
@@ -57,7 +73,10 @@ static struct error *add_varying(struct reference *reference, const struct trace
     if (reference->varying.count > MOST_REMARKS)
         return NULL;
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    TRY(buffer_printf(&text, "behaviour of %s (%s) ", process->name, process->program));
+    TRY(buffer_printf(&text, "behaviour of %s (%s)", process->name, process->program));
+    if (reference->oracle->invocations != NULL)
+        TRY(buffer_printf(&text, " in invocation %zu", invocation + 1));
+    TRY(buffer_printf(&text, " "));
     if (line == NULL)
         TRY(buffer_printf(&text, "is not always there; nothing of it is compared"));
     else {
@@ -68,19 +87,19 @@ static struct error *add_varying(struct reference *reference, const struct trace
     return reference_remark_add(reference, REMARK_NOTE, NULL, &text);
 }
 
-static struct error *learn_from(struct reference *reference, const struct trace *first,
-                                const struct trace *other)
+static struct error *learn_from(struct reference *reference, size_t invocation,
+                                const struct trace *first, const struct trace *other)
 {
     _cleanup_(trace_differences_deinit) struct trace_differences differences = {0};
     TRY(trace_compare(first, other, &differences));
     for (size_t i = 0; i < differences.list.count; i++) {
         const struct trace_difference *difference = &differences.list.items[i];
         if (difference->old == NULL && difference->new == NULL)
-            TRY(add_varying(reference, difference->process, NULL));
+            TRY(add_varying(reference, invocation, difference->process, NULL));
         if (difference->old != NULL)
-            TRY(add_varying(reference, difference->process, difference->old));
+            TRY(add_varying(reference, invocation, difference->process, difference->old));
         if (difference->new != NULL)
-            TRY(add_varying(reference, difference->process, difference->new));
+            TRY(add_varying(reference, invocation, difference->process, difference->new));
     }
     return NULL;
 }
@@ -95,25 +114,67 @@ static struct error *refuse(const struct reference_run *run, size_t number)
     return error_new("%s", text.data);
 }
 
+static struct error *read_traces(struct reference_run *run, size_t number)
+{
+    for (size_t i = 0; i < run->invocations.count; i++) {
+        struct reference_invocation *invocation = &run->invocations.items[i];
+        if (invocation->text == NULL)
+            return refuse(run, number);
+        trace_deinit(&invocation->trace);
+        invocation->trace = (struct trace){0};
+        TRY(trace_parse("the trace of a reference run", invocation->text, strlen(invocation->text),
+                        &invocation->trace));
+    }
+    return NULL;
+}
+
+static struct error *check_count(const struct reference *reference, size_t number)
+{
+    const struct reference_run *runs = reference->runs.items;
+    const char *program = reference->oracle->invocations;
+    size_t count = runs[number].invocations.count;
+    if (program == NULL)
+        return count == 0 ? refuse(&runs[number], number + 1) : NULL;
+    if (count == 0)
+        return error_new("reference run %zu did not start %s (oracle.invocations); it must be a "
+                         "program, not a script",
+                         number + 1, program);
+    if (count != runs[0].invocations.count)
+        return error_new("reference run %zu started %s %zu times, and the first one %zu times: "
+                         "invocations can only be compared if they are always as many",
+                         number + 1, program, count, runs[0].invocations.count);
+    return NULL;
+}
+
+static struct error *learn_invocation(struct reference *reference, size_t index)
+{
+    const struct reference_run *runs = reference->runs.items;
+    struct stats_moments *seconds = ARRAY_ADD(&reference->traced_seconds);
+    if (seconds == NULL)
+        return error_no_memory();
+    *seconds = (struct stats_moments){0};
+    for (size_t i = 0; i < reference->runs.count; i++) {
+        const struct reference_invocation *invocation = &runs[i].invocations.items[index];
+        stats_add(seconds, invocation->seconds);
+        if (i != 0 && strcmp(invocation->text, runs[0].invocations.items[index].text) != 0)
+            TRY(learn_from(reference, index, &runs[0].invocations.items[index].trace,
+                           &invocation->trace));
+    }
+    return NULL;
+}
+
 struct error *reference_learn_behaviour(struct reference *reference)
 {
-    reference->traced_seconds = (struct stats_moments){0};
+    reference->traced_seconds.count = 0;
     reference->varying.count = 0;
-    if (!reference->oracle->behaviour)
+    if (!oracle_has_behaviour(reference->oracle))
         return NULL;
     for (size_t i = 0; i < reference->runs.count; i++) {
-        struct reference_run *run = &reference->runs.items[i];
-        if (run->trace_text == NULL)
-            return refuse(run, i + 1);
-        trace_deinit(&run->trace);
-        run->trace = (struct trace){0};
-        TRY(trace_parse("the trace of a reference run", run->trace_text, strlen(run->trace_text),
-                        &run->trace));
-        stats_add(&reference->traced_seconds, run->traced_seconds);
+        TRY(read_traces(&reference->runs.items[i], i + 1));
+        TRY(check_count(reference, i));
     }
-    for (size_t i = 1; i < reference->runs.count; i++)
-        TRY(learn_from(reference, &reference->runs.items[0].trace,
-                       &reference->runs.items[i].trace));
+    for (size_t i = 0; i < reference->runs.items[0].invocations.count; i++)
+        TRY(learn_invocation(reference, i));
     return NULL;
 }
 
@@ -212,62 +273,157 @@ static bool is_about_portions(const struct trace *traces[2],
            contents[0].size == contents[1].size && contents[0].hash == contents[1].hash;
 }
 
-static struct error *find_deviation(const struct reference *reference, const struct trace *trace,
-                                    struct deviation *deviation)
+// The names of calls that differ, each once.
+struct names {
+    ARRAY(const char *) list;
+};
+
+static int by_alphabet(const void *a, const void *b)
 {
-    _cleanup_(trace_differences_deinit) struct trace_differences differences = {0};
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static struct error *add_name(struct names *names, const char *name)
+{
+    for (size_t i = 0; i < names->list.count; i++)
+        if (strcmp(names->list.items[i], name) == 0)
+            return NULL;
+    const char **slot = ARRAY_ADD(&names->list);
+    if (slot == NULL)
+        return error_no_memory();
+    *slot = name;
+    return NULL;
+}
+
+static struct error *put_names(struct names *names, char **ret_text)
+{
     _cleanup_(buffer_deinit) struct buffer text = {0};
-    const struct trace *traces[2] = {&reference->runs.items[0].trace, trace};
-    TRY(trace_compare(traces[0], traces[1], &differences));
-    if (is_about_portions(traces, &differences))
+    if (names->list.count == 0)
         return NULL;
-    for (size_t i = 0; i < differences.list.count; i++) {
-        const struct trace_difference *difference = &differences.list.items[i];
+    qsort(names->list.items, names->list.count, sizeof *names->list.items, by_alphabet);
+    for (size_t i = 0; i < names->list.count; i++)
+        TRY(buffer_printf(&text, "%s%s", i != 0 ? " " : "", names->list.items[i]));
+    *ret_text = TAKE(text.data);
+    return NULL;
+}
+
+static struct error *note_differences(const struct reference *reference, size_t invocation,
+                                      const struct trace_differences *differences,
+                                      struct names *names, struct deviation *deviation)
+{
+    _cleanup_(buffer_deinit) struct buffer text = {0};
+    for (size_t i = 0; i < differences->list.count; i++) {
+        const struct trace_difference *difference = &differences->list.items[i];
         const struct trace_line *line = difference->old != NULL ? difference->old : difference->new;
-        if (is_varying(reference, difference->process, line) || deviation->count++ != 0)
+        const char *name = line != NULL ? line->call : "process";
+        if (is_varying(reference, invocation, difference->process, line))
             continue;
+        TRY(add_name(names, name));
+        if (deviation->count++ != 0)
+            continue;
+        if (reference->oracle->invocations != NULL)
+            TRY(buffer_printf(&text, "invocation %zu: ", invocation + 1));
         TRY(describe(difference, &text));
-        deviation->call = strdup(line != NULL ? line->call : "process");
+        deviation->call = strdup(name);
         if (deviation->call == NULL)
             return error_no_memory();
     }
     if (deviation->count > 1)
         TRY(buffer_printf(&text, ", and %zu more calls differ", deviation->count - 1));
     deviation->sentence = TAKE(text.data);
-    return NULL;
+    return put_names(names, &deviation->calls);
 }
 
-static bool is_usual_time(const struct reference *reference, uint64_t ns)
+static struct error *find_deviation(const struct reference *reference, size_t invocation,
+                                    const struct trace *trace, struct deviation *deviation)
 {
-    const struct stats_moments *usual = &reference->traced_seconds;
-    return fabs(clock_seconds(ns) - usual->mean) <= MOST_DEVIATION * usual->deviation;
+    _cleanup_(trace_differences_deinit) struct trace_differences differences = {0};
+    const struct trace *traces[2] = {&reference->runs.items[0].invocations.items[invocation].trace,
+                                     trace};
+    struct names names = {0};
+    TRY(trace_compare(traces[0], traces[1], &differences));
+    if (is_about_portions(traces, &differences))
+        return NULL;
+    struct error *error = note_differences(reference, invocation, &differences, &names, deviation);
+    ARRAY_DEINIT(&names.list);
+    return error;
 }
 
-struct error *reference_find_deviation(const struct reference *reference,
-                                       const struct outcome_run *run,
-                                       struct deviation *ret_deviation)
+// Of an invocation that has ended and that the reference has.
+static struct error *compare_invocation(const struct reference *reference, size_t index,
+                                        const struct outcome_invocation *invocation,
+                                        struct deviation *deviation)
 {
-    _cleanup_(deviation_deinit) struct deviation deviation = {0};
     _cleanup_(trace_deinit) struct trace trace = {0};
-    if (!reference->oracle->behaviour)
-        return NULL;
-    bool timed_out = run->workload.end == SANDBOX_TIMEOUT;
-    if (run->trace == NULL && !timed_out)
-        return NULL;
-    deviation.known = true;
-    deviation.same_status =
-        run->workload.end == SANDBOX_EXIT && run->workload.status == reference_status(reference);
-    deviation.same_time = !timed_out && is_usual_time(reference, run->traced_ns);
+    const struct stats_moments *usual = &reference->traced_seconds.items[index];
     bool same = false;
-    for (size_t i = 0; run->trace != NULL && i < reference->runs.count; i++)
-        same |= strcmp(run->trace, reference->runs.items[i].trace_text) == 0;
-    if (run->trace == NULL)
-        deviation.count = 1;
-    else if (!same) {
-        TRY(trace_parse("the trace of a trial", run->trace, strlen(run->trace), &trace));
-        TRY(find_deviation(reference, &trace, &deviation));
+    deviation->seconds = clock_seconds(invocation->ns);
+    deviation->same_time =
+        fabs(deviation->seconds - usual->mean) <= MOST_DEVIATION * usual->deviation;
+    for (size_t i = 0; i < reference->runs.count; i++) {
+        const struct reference_invocation *known =
+            &reference->runs.items[i].invocations.items[index];
+        deviation->same_status |= known->status == invocation->status;
+        same |= strcmp(known->text, invocation->trace) == 0;
     }
-    *ret_deviation = deviation;
-    deviation = (struct deviation){0};
+    if (same)
+        return NULL;
+    TRY(trace_parse("the trace of a trial", invocation->trace, strlen(invocation->trace), &trace));
+    return find_deviation(reference, index, &trace, deviation);
+}
+
+static struct error *add_other(struct deviations *deviations, size_t number, bool activated,
+                               const char *what)
+{
+    struct deviation *added = ARRAY_ADD(&deviations->list);
+    if (added == NULL)
+        return error_no_memory();
+    *added = (struct deviation){.number = (unsigned)number, .activated = activated, .count = 1};
+    return asprintf(&added->sentence, "invocation %zu %s", number, what) < 0 ? error_no_memory()
+                                                                             : NULL;
+}
+
+static struct error *add_deviation(const struct reference *reference, size_t index,
+                                   const struct outcome_invocation *invocation,
+                                   struct deviations *deviations)
+{
+    struct deviation deviation = {.number = (unsigned)index + 1,
+                                  .activated = invocation->activated};
+    struct error *error = compare_invocation(reference, index, invocation, &deviation);
+    struct deviation *added = NULL;
+    if (error == NULL && (deviation.activated || deviation.count != 0)) {
+        added = ARRAY_ADD(&deviations->list);
+        error = added == NULL ? error_no_memory() : NULL;
+    }
+    if (added != NULL)
+        *added = deviation;
+    else
+        deviation_deinit(&deviation);
+    return error;
+}
+
+struct error *reference_find_deviations(const struct reference *reference,
+                                        const struct outcome_run *run,
+                                        struct deviations *ret_deviations)
+{
+    _cleanup_(deviations_deinit) struct deviations deviations = {0};
+    bool timed_out = run->workload.end == SANDBOX_TIMEOUT;
+    size_t known = reference->traced_seconds.count;
+    if (!oracle_has_behaviour(reference->oracle) || (run->invocations.count == 0 && !timed_out))
+        return NULL;
+    for (size_t i = 0; i < run->invocations.count; i++) {
+        const struct outcome_invocation *invocation = &run->invocations.items[i];
+        if (i >= known)
+            TRY(add_other(&deviations, i + 1, false,
+                          "is there, which the reference does not have"));
+        else if (invocation->trace == NULL)
+            TRY(add_other(&deviations, i + 1, true, "does not end"));
+        else
+            TRY(add_deviation(reference, i, invocation, &deviations));
+    }
+    if (run->invocations.count < known && !timed_out)
+        TRY(add_other(&deviations, run->invocations.count + 1, false, "is missing"));
+    *ret_deviations = deviations;
+    deviations = (struct deviations){0};
     return NULL;
 }

@@ -8,6 +8,13 @@
 #include "oracle/reference.h"
 #include "oracle/told.h"
 
+struct reference_invocation {
+    char *text; // of the trace
+    double seconds;
+    int status;         // as waitpid() gives it
+    struct trace trace; // the same as `text`, after reference_settle()
+};
+
 struct reference_run {
     enum sandbox_end end;
     int status;
@@ -16,15 +23,14 @@ struct reference_run {
     char *sanitizer, *crash;          // as outcome_run.sanitizer, observation.crash_key
     char *absent;                     // as outcome_run.absent, or NULL
     char *failure;                    // why it cannot serve as a reference, or NULL
-    char *trace_text;                 // as outcome_run.trace
-    double traced_seconds;
-    struct trace trace;      // the same, after reference_settle()
+    ARRAY(struct reference_invocation) invocations; // as outcome_run.invocations
     struct buffer interface; // as in outcome_run; after reference_settle() of the first run only
 };
 
 // Calls of a process about one thing, which are not the same in all runs. It points into the
 // traces.
 struct varying_call {
+    size_t invocation; // from 0
     const char *process;
     const char *call;  // NULL: all that the process does
     const char *about; // the first argument, or ""
@@ -50,8 +56,8 @@ struct reference {
     ARRAY(struct store_remark) remarks; // with owned strings
     struct stats_moments seconds;
     ARRAY(struct varying_call) varying;
-    struct stats_moments traced_seconds;
-    ARRAY(struct reference *) others; // of the campaign's other inputs
+    ARRAY(struct stats_moments) traced_seconds; // by invocation
+    ARRAY(struct reference *) others;           // of the campaign's other inputs
 };
 
 // Of one input alone. The functions of reference.h are about all.

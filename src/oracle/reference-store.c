@@ -34,9 +34,15 @@ static struct error *save_trace(struct store *store, int64_t reference,
                                 const struct reference_run *run)
 {
     _cleanup_(buffer_deinit) struct buffer masked = {0}, packed = {0}, seconds = {0};
-    if (run->trace_text == NULL)
+    if (run->invocations.count == 0)
         return NULL;
-    TRY(secrets_put(&masked, run->trace_text, strlen(run->trace_text)));
+    for (size_t i = 0; i < run->invocations.count; i++) {
+        const struct reference_invocation *invocation = &run->invocations.items[i];
+        if (invocation->text == NULL)
+            return NULL;
+        TRY(secrets_put(&masked, invocation->text, strlen(invocation->text)));
+        TRY(buffer_printf(&seconds, "%.9f %d\n", invocation->seconds, invocation->status));
+    }
     TRY(trace_pack(masked.data, masked.size, &packed));
     const struct store_artifact row = {.path = TRACE,
                                        .kind = ARTIFACT_STREAM,
@@ -45,7 +51,6 @@ static struct error *save_trace(struct store *store, int64_t reference,
                                        .content = packed.data,
                                        .content_size = packed.size};
     TRY(store_add_artifact(store, reference, &row));
-    TRY(buffer_printf(&seconds, "%.9f", run->traced_seconds));
     return save_text(store, reference, SECONDS, seconds.data);
 }
 
@@ -183,20 +188,51 @@ static struct error *take_text(const struct store_artifact *row, char **ret_text
     return *ret_text == NULL ? error_no_memory() : secrets_restore(ret_text);
 }
 
+static struct error *invocation_at(struct reference_run *run, size_t index,
+                                   struct reference_invocation **ret_invocation)
+{
+    if (index == run->invocations.count) {
+        struct reference_invocation *added = ARRAY_ADD(&run->invocations);
+        if (added == NULL)
+            return error_no_memory();
+        *added = (struct reference_invocation){0};
+    }
+    *ret_invocation = &run->invocations.items[index];
+    return NULL;
+}
+
 static struct error *take_trace(const struct store_artifact *row, struct reference_run *run)
 {
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(trace_unpack(row->content, row->content_size, &text));
-    free(run->trace_text);
-    run->trace_text = TAKE(text.data);
-    return run->trace_text != NULL ? secrets_restore(&run->trace_text) : NULL;
+    const char *at = text.data;
+    for (size_t i = 0; at != NULL && *at != '\0'; i++) {
+        size_t size = trace_text_size(at);
+        struct reference_invocation *invocation = NULL;
+        TRY(invocation_at(run, i, &invocation));
+        free(invocation->text);
+        invocation->text = strndup(at, size);
+        if (invocation->text == NULL)
+            return error_no_memory();
+        TRY(secrets_restore(&invocation->text));
+        at += size;
+    }
+    return NULL;
 }
 
 static struct error *take_seconds(const struct store_artifact *row, struct reference_run *run)
 {
     _cleanup_free_ char *text = NULL;
     TRY(take_text(row, &text));
-    run->traced_seconds = strtod(text, NULL);
+    char *at = text;
+    for (size_t i = 0; *at != '\0'; i++) {
+        struct reference_invocation *invocation = NULL;
+        TRY(invocation_at(run, i, &invocation));
+        invocation->seconds = strtod(at, &at);
+        // Older versions kept no status: it is that of the command.
+        invocation->status = *at == ' ' ? (int)strtol(at, &at, 10) : run->status << 8;
+        at += strspn(at, "\n");
+    }
     return NULL;
 }
 

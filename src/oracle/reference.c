@@ -37,9 +37,12 @@ void reference_run_deinit(struct reference_run *run)
     free(run->crash);
     free(run->absent);
     free(run->failure);
-    free(run->trace_text);
+    for (size_t i = 0; i < run->invocations.count; i++) {
+        free(run->invocations.items[i].text);
+        trace_deinit(&run->invocations.items[i].trace);
+    }
+    ARRAY_DEINIT(&run->invocations);
     buffer_deinit(&run->interface);
-    trace_deinit(&run->trace);
 }
 
 void reference_clear_one(struct reference *reference)
@@ -67,6 +70,7 @@ void reference_free_one(struct reference *reference)
     ARRAY_DEINIT(&reference->remarks);
     ARRAY_DEINIT(&reference->unsteady);
     ARRAY_DEINIT(&reference->varying);
+    ARRAY_DEINIT(&reference->traced_seconds);
     ARRAY_DEINIT(&reference->others);
     lines_filters_free(reference->filters);
     free(reference);
@@ -179,6 +183,20 @@ static struct error *copy_text(const char *text, char **ret_copy)
     return NULL;
 }
 
+static struct error *copy_invocations(const struct outcome_run *run, struct reference_run *kept)
+{
+    for (size_t i = 0; i < run->invocations.count; i++) {
+        const struct outcome_invocation *invocation = &run->invocations.items[i];
+        struct reference_invocation *copy = ARRAY_ADD(&kept->invocations);
+        if (copy == NULL)
+            return error_no_memory();
+        *copy = (struct reference_invocation){.seconds = clock_seconds(invocation->ns),
+                                              .status = invocation->status};
+        TRY(copy_text(invocation->trace, &copy->text));
+    }
+    return NULL;
+}
+
 static struct error *copy_artifact(struct reference_run *kept, const struct artifact *artifact)
 {
     struct artifact *copy = ARRAY_ADD(&kept->artifacts);
@@ -248,10 +266,9 @@ struct error *reference_add_one(struct reference *reference, const struct outcom
               reference_by_path);
     TRY(copy_text(run->sanitizer, &kept->sanitizer));
     TRY(copy_text(run->absent.data, &kept->absent));
-    TRY(copy_text(run->trace, &kept->trace_text));
+    TRY(copy_invocations(run, kept));
     if (run->interface.size != 0)
         TRY(buffer_append(&kept->interface, run->interface.data, run->interface.size));
-    kept->traced_seconds = clock_seconds(run->traced_ns);
     TRY(pass_note_on(reference, run->observation.note));
     return copy_text(run->observation.crash_key != NULL ? run->observation.crash_key
                                                         : run->observation.crash,

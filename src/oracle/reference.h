@@ -88,19 +88,30 @@ enum symptom {
     SYMPTOMS
 };
 
-// How the visible behaviour of a run differs from the reference's, in what does not vary.
+// How the visible behaviour of an invocation differs from the reference's, in what does not vary.
 struct deviation {
-    bool known;       // the behaviour was recorded, or the run timed out
-    size_t count;     // of differing calls; 0: it does not deviate
-    bool same_status; // as the reference: by its exit status nobody notices
-    bool same_time;   // within four standard deviations: nor by the time it took
-    char *sentence;   // the first difference: which call, of which process; or NULL
-    char *call;       // the name of that call, "process" for a whole process; or NULL
+    unsigned number;     // of the invocation, from 1
+    bool activated;      // the fault was, in this invocation, and the reference has it
+    size_t count;        // of differing calls; 0: it does not deviate
+    bool same_status;    // as the reference: by its exit status nobody notices
+    bool same_time;      // within four standard deviations: nor by the time it took
+    char *sentence;      // the first difference: which call, of which process; or NULL
+    char *call;          // the name of that call, "process" for a whole process; or NULL
+    char *calls;         // the names of all that differ, each once, by the alphabet; or NULL
+    double seconds;      // that it took
+    struct buffer trace; // packed (trace_pack()); for those who judge to keep it
 };
-_must_check_ struct error *reference_find_deviation(const struct reference *reference,
-                                                    const struct outcome_run *run,
-                                                    struct deviation *ret_deviation);
-void deviation_deinit(struct deviation *deviation);
+// By number, those that deviate or have an activated fault. There are none if behaviour was not
+// recorded.
+struct deviations {
+    ARRAY(struct deviation) list;
+};
+_must_check_ struct error *reference_find_deviations(const struct reference *reference,
+                                                     const struct outcome_run *run,
+                                                     struct deviations *ret_deviations);
+void deviations_deinit(struct deviations *deviations);
+// The first one that does not behave as the reference; or NULL.
+const struct deviation *deviations_first(const struct deviations *deviations);
 
 // How what a library gave its user differs from the reference.
 struct propagation {

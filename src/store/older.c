@@ -24,6 +24,7 @@
 #define VERSION_WITH_SCOPES       13
 #define VERSION_WITH_UPSETS       14
 #define VERSION_WITH_PROPAGATIONS 15
+#define VERSION_WITH_CALLS        16
 
 // The value of a key in a section, as it is written there. A key is indented by two spaces below
 // its section. NULL: there is none.
@@ -146,6 +147,8 @@ static const struct {
     {VERSION_WITH_PARTS, &table_finding, "part_of", no_value},
     {VERSION_WITH_SCOPES, &table_finding, "scope", no_value},
     {VERSION_WITH_SCOPES, &table_campaign, "settings", no_value},
+    {VERSION_WITH_CALLS, &table_invocation, "calls", no_value},
+    {VERSION_WITH_CALLS, &table_invocation, "seconds", "0"},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 
@@ -252,7 +255,10 @@ struct error *older_add_views(struct store *store, int64_t version)
                                  " start, file, line)"));
     if (version < VERSION_WITH_INVOCATIONS)
         TRY(store_execute(store, "CREATE TEMP TABLE invocation (id, trial, number, differing,"
-                                 " same_status, same_time, call, about, trace)"));
+                                 " same_status, same_time, call, about, trace, calls,"
+                                 " seconds)"));
+    else
+        TRY(add_table_view(store, &table_invocation, version));
     if (version < VERSION_WITH_UPSETS)
         TRY(store_execute(store,
                           "CREATE TEMP TABLE upsets (id, campaign, points, instructions, bits,"

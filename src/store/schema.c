@@ -411,7 +411,11 @@ static const char propagations[] =
     ");\n"
     "CREATE INDEX propagation_trial ON propagation (trial);\n";
 
-const char *const schema_steps[] = {tables, views,       stopped_by, measured, ways,
-                                    facts,  safety,      deliberate, proofs,   consequences,
-                                    parts,  invocations, scopes,     drawn,    propagations};
+// Which calls of an invocation differ, and how long it took.
+static const char differing[] = "ALTER TABLE invocation ADD COLUMN calls TEXT;\n"
+                                "ALTER TABLE invocation ADD COLUMN seconds REAL;\n";
+
+const char *const schema_steps[] = {
+    tables, views,        stopped_by, measured,    ways,   facts, safety,       deliberate,
+    proofs, consequences, parts,      invocations, scopes, drawn, propagations, differing};
 const int schema_version = sizeof schema_steps / sizeof *schema_steps;

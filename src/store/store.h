@@ -257,6 +257,8 @@ struct store_invocation {
     const char *about;           // how it does, in words; or NULL
     const void *trace;           // packed (trace_pack()), of one that differs; or NULL
     size_t trace_size;
+    const char *calls; // the names of those that differ, each once, with a blank between; or NULL
+    double seconds;    // that it took
 };
 _must_check_ struct error *store_add_invocation(struct store *store, struct store_invocation *row);
 // Of a trial, by number.

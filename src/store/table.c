@@ -199,6 +199,8 @@ static const struct column invocation_columns[] = {
     COLUMN(store_invocation, call, KIND_OPTIONAL_TEXT),
     COLUMN(store_invocation, about, KIND_OPTIONAL_TEXT),
     COLUMN(store_invocation, trace, KIND_BYTES),
+    COLUMN(store_invocation, calls, KIND_OPTIONAL_TEXT),
+    COLUMN(store_invocation, seconds, KIND_REAL),
 };
 TABLE(invocation);
 _Static_assert(offsetof(struct store_invocation, trace_size) ==

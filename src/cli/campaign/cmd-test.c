@@ -18,6 +18,7 @@ static const struct campaign_row rows[] = {
     {.shared = "references", .help = "fault-free runs before the first trial (3)"},
     {.shared = "expect-status"},
     {.shared = "behaviour"},
+    {.shared = "invocations"},
     {.shared = "interface"},
     {.shared = "ignore"},
     {.shared = "filter"},

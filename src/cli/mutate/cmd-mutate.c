@@ -183,6 +183,10 @@ static struct error *show(const struct settings *settings, const struct mutate_s
         TRY(settings->json ? list_put_json(candidate, set, number, written, text)
                            : list_put_row(candidate, number, text));
     }
+    if (number == 0 && !settings->json)
+        TRY(buffer_printf(text, "%s\n",
+                          set->items.count == 0 ? "no fault is possible here"
+                                                : "no fault fits the options"));
     if (set->understood < set->functions && !settings->json)
         TRY(buffer_printf(
             text,

@@ -158,17 +158,18 @@ void site_deinit(struct site *site)
 static struct error *compare_run(const struct site *site, struct outcome_run *run, char **ret_how)
 {
     _cleanup_(difference_deinit) struct difference difference = {0};
-    _cleanup_(deviation_deinit) struct deviation deviation = {0};
+    _cleanup_(deviations_deinit) struct deviations deviations = {0};
     _cleanup_(buffer_deinit) struct buffer text = {0};
     TRY(shooting_decode(site->shooting, run, site->reference));
     TRY(reference_compare(site->reference, run, &difference));
-    if (site->definition.oracle.behaviour)
-        TRY(reference_find_deviation(site->reference, run, &deviation));
+    if (oracle_has_behaviour(&site->definition.oracle))
+        TRY(reference_find_deviations(site->reference, run, &deviations));
     const char *how = difference.sentence;
     if (how != NULL && *how == '\0')
         how = NULL;
-    if (how == NULL && deviation.count != 0)
-        how = deviation.sentence != NULL ? deviation.sentence : "it behaves differently";
+    const struct deviation *deviation = deviations_first(&deviations);
+    if (how == NULL && deviation != NULL)
+        how = deviation->sentence != NULL ? deviation->sentence : "it behaves differently";
     if (run->trouble != NULL)
         how = run->trouble;
     bool ended = run->workload.end == SANDBOX_EXIT;

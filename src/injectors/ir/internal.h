@@ -23,7 +23,7 @@ struct ir_faults { // of one trial
 struct ir {
     struct injector_setup setup;
     struct ir_programs programs; // found for the first shot
-    bool found, profiled;
+    bool found, profiled, surveying;
     size_t faults_per_trial;         // from the parameter `faults`
     size_t not_executed, not_loaded; // candidates that were left out
 

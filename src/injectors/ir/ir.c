@@ -87,7 +87,8 @@ static struct error *prepare(void *data, struct shot *shot)
     TRY(find_programs(self));
     if (self->session == NULL)
         TRY(runtime_session_new(&self->session));
-    self->profiles = shot->spec == NULL && !self->profiled;
+    bool may_profile = self->surveying || !self->setup.compares_behaviour;
+    self->profiles = shot->spec == NULL && !self->profiled && may_profile;
     if (shot->spec != NULL || self->profiles || self->setup.compares_code)
         TRY(ir_shot_prepare(self, shot->spec));
     const struct runtime_session_options options = {
@@ -157,6 +158,14 @@ static struct error *describe_stored(const struct store_injection *row, struct b
     return row->module != NULL ? buffer_printf(text, " (%s)", row->module) : NULL;
 }
 
+// What is executed is found out in the first reference run, unless it counts how long that takes.
+static bool survey(void *data)
+{
+    struct ir *self = data;
+    self->surveying = self->setup.compares_behaviour && !self->profiled;
+    return self->surveying;
+}
+
 static const struct injector_debugger debugger = {.words = debug_command};
 static const struct injector_stored stored = {.describe = describe_stored};
 
@@ -170,6 +179,7 @@ const struct injector injector_ir = {
     .moved = moved,
     .begin = begin,
     .observe = observe,
+    .survey = survey,
     .candidates = ir_candidates,
     .remarks = ir_remarks,
     .servers = true,

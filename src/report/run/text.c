@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The report of a trial for people: first what happened, then every injection, then the rules.
-#include "report/run/run.h"
+#include "report/run/page.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/shell.h"
-#include "report/run/facts.h"
 #include "report/text.h"
 
 #include <signal.h>
@@ -14,27 +12,9 @@
 
 #define SHOWN_INJECTIONS 20
 #define SHOWN_CRASHES    5
-#define SHOWN_NOTES      10
 #define SHOWN_CHANGES    20
-#define KNOWN_STACKS     64
 
-// A stack that was already shown and need not be shown again.
-struct known_stack {
-    const struct wire_record *record;
-    uint64_t number;
-};
-
-struct page {
-    struct buffer text;
-    struct known_stack stacks[KNOWN_STACKS];
-    size_t stack_count;
-    struct facts facts;
-    const struct report_run *run;
-};
-
-enum colour { PLAIN, BOLD, DIM, RED, GREEN, YELLOW, CYAN };
-
-static struct error *paint(struct page *page, enum colour colour)
+struct error *page_paint(struct page *page, enum colour colour)
 {
     static const char *const codes[] = {"\33[0m",    "\33[1m",    "\33[2m", "\33[1;31m",
                                         "\33[1;32m", "\33[1;33m", "\33[36m"};
@@ -42,14 +22,6 @@ static struct error *paint(struct page *page, enum colour colour)
         return NULL;
     return buffer_append(&page->text, codes[colour], strlen(codes[colour]));
 }
-
-#define PUT(page, ...) TRY(buffer_printf(&(page)->text, __VA_ARGS__))
-#define PAINTED(page, colour, ...)                                                                 \
-    do {                                                                                           \
-        TRY(paint(page, colour));                                                                  \
-        PUT(page, __VA_ARGS__);                                                                    \
-        TRY(paint(page, PLAIN));                                                                   \
-    } while (0)
 
 static struct error *put_command(struct page *page)
 {
@@ -80,9 +52,9 @@ static struct error *put_outcome(struct page *page)
 {
     const struct wire_region *region = page->facts.view->region;
     PUT(page, "ordeal: ");
-    TRY(paint(page, BOLD));
+    TRY(page_paint(page, BOLD));
     TRY(put_command(page));
-    TRY(paint(page, PLAIN));
+    TRY(page_paint(page, PLAIN));
     PUT(page, "\n  ");
     switch (region->outcome) {
     case WIRE_OUTCOME_EXIT:
@@ -90,10 +62,10 @@ static struct error *put_outcome(struct page *page)
                 region->outcome_status);
         break;
     case WIRE_OUTCOME_SIGNAL:
-        TRY(paint(page, RED));
+        TRY(page_paint(page, RED));
         PUT(page, "killed by ");
         TRY(put_signal(page, region->outcome_status));
-        TRY(paint(page, PLAIN));
+        TRY(page_paint(page, PLAIN));
         break;
     case WIRE_OUTCOME_TIMEOUT:
         PAINTED(page, RED, "timed out and was killed");
@@ -122,7 +94,7 @@ static struct error *put_outcome(struct page *page)
 
 static struct error *put_call(struct page *page, const struct wire_record *record)
 {
-    TRY(paint(page, BOLD));
+    TRY(page_paint(page, BOLD));
     TRY(text_put(&page->text, record->function, WIRE_FUNCTION_NAME, 0));
     PUT(page, "(");
     static const char *const registers[WIRE_ARGUMENTS] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
@@ -134,7 +106,7 @@ static struct error *put_call(struct page *page, const struct wire_record *recor
         TRY(facts_put_argument(&arguments, record, i, &page->text));
     }
     PUT(page, ")");
-    return paint(page, PLAIN);
+    return page_paint(page, PLAIN);
 }
 
 static struct error *put_errno(struct page *page, int code)
@@ -191,7 +163,7 @@ static struct error *put_observed(struct page *page, const struct wire_record *r
 static struct error *put_actions(struct page *page, const struct wire_record *record)
 {
     const struct wire_rule *rule = facts_rule(&page->facts, record);
-    TRY(paint(page, RED));
+    TRY(page_paint(page, RED));
     if (record->actions & WIRE_RETURN) {
         PUT(page, " = ");
         TRY(facts_put_value(&page->facts, record, &page->text));
@@ -223,7 +195,7 @@ static struct error *put_actions(struct page *page, const struct wire_record *re
         PUT(page, ", stream marked as in error");
     if (record->actions & WIRE_STREAM_END)
         PUT(page, ", stream marked as at its end");
-    return paint(page, PLAIN);
+    return page_paint(page, PLAIN);
 }
 
 static struct error *put_frame(struct page *page, const struct wire_record *record, unsigned number)
@@ -239,19 +211,19 @@ static struct error *put_frame(struct page *page, const struct wire_record *reco
     memcpy(path, frame.module, WIRE_MODULE_PATH);
     path[WIRE_MODULE_PATH] = '\0';
     if (frame.position.symbol != NULL) {
-        TRY(paint(page, CYAN));
+        TRY(page_paint(page, CYAN));
         TRY(text_put(&page->text, frame.position.symbol, SIZE_MAX, 0));
-        TRY(paint(page, PLAIN));
+        TRY(page_paint(page, PLAIN));
         PUT(page, "+0x%llx  ", (unsigned long long)frame.position.symbol_offset);
     }
     if (frame.position.file != NULL) {
         TRY(text_put(&page->text, file_base_name(frame.position.file), SIZE_MAX, 0));
         PUT(page, ":%u  ", frame.position.line);
     }
-    TRY(paint(page, DIM));
+    TRY(page_paint(page, DIM));
     TRY(text_put(&page->text, number == 0 ? path : file_base_name(path), SIZE_MAX, 0));
     PUT(page, "+0x%llx", (unsigned long long)frame.offset);
-    TRY(paint(page, PLAIN));
+    TRY(page_paint(page, PLAIN));
     PUT(page, "\n");
     return NULL;
 }
@@ -347,13 +319,13 @@ static struct error *put_injections(struct page *page)
 static struct error *put_crash(struct page *page, const struct wire_record *record)
 {
     PUT(page, "\n  ");
-    TRY(paint(page, RED));
+    TRY(page_paint(page, RED));
     TRY(text_put(&page->text, record->process_name, sizeof record->process_name, 0));
     PUT(page, " crashed: ");
     TRY(put_signal(page, record->error));
     if (record->actions & WIRE_CRASH_FAULT)
         PUT(page, " at address 0x%llx", (unsigned long long)record->value[0]);
-    TRY(paint(page, PLAIN));
+    TRY(page_paint(page, PLAIN));
     if (record->actions & WIRE_CRASH_SENT && record->value[1] == record->pid)
         PUT(page, ", raised by itself");
     else if (record->actions & WIRE_CRASH_SENT)
@@ -381,8 +353,7 @@ static struct error *put_crashes(struct page *page)
     return NULL;
 }
 
-// As the user wrote it, if it stands for its whole class, none of which was reached.
-static const char *rule_text(const struct page *page, uint32_t index)
+const char *page_rule_text(const struct page *page, uint32_t index)
 {
     const struct wire_rule *rule = &page->facts.view->rules[index];
     bool whole =
@@ -396,7 +367,7 @@ static struct error *put_rule(struct page *page, uint32_t index)
     const struct wire_view *view = page->facts.view;
     enum rule_state state = page->facts.rule_states[index];
     const struct wire_rule_state *counts = &view->rule_states[index];
-    TRY(paint(page, colours[state]));
+    TRY(page_paint(page, colours[state]));
     switch (state) {
     case RULE_CANNOT_APPLY:
         PUT(page, "  CANNOT APPLY  ");
@@ -414,8 +385,8 @@ static struct error *put_rule(struct page *page, uint32_t index)
         PUT(page, "  unknown       ");
         break;
     }
-    TRY(paint(page, PLAIN));
-    TRY(text_put(&page->text, rule_text(page, index), SIZE_MAX, 0));
+    TRY(page_paint(page, PLAIN));
+    TRY(text_put(&page->text, page_rule_text(page, index), SIZE_MAX, 0));
     const char *at_least = counts->uncounted != 0 ? "at least " : "";
     if (state == RULE_FIRED)
         PUT(page, "  (%llu of %s%llu %s)", (unsigned long long)counts->fired, at_least,
@@ -451,129 +422,6 @@ static struct error *put_rules(struct page *page)
         if (hidden[state] != 0)
             PUT(page, "  ... and %llu rules %s; --all shows them\n",
                 (unsigned long long)hidden[state], facts_rule_state_name((enum rule_state)state));
-    return NULL;
-}
-
-static struct error *put_warning_heading(struct page *page)
-{
-    PAINTED(page, YELLOW, "warning:");
-    PUT(page, " ");
-    return NULL;
-}
-
-// Conditions that might have held, had the whole stack been seen.
-static struct error *put_unfinished(struct page *page)
-{
-    const struct wire_view *view = page->facts.view;
-    uint32_t shown = 0;
-    if (view->damage != WIRE_DAMAGE_NONE)
-        return NULL;
-    for (uint32_t i = 0; i < view->rule_count; i++) {
-        unsigned count = view->rule_states[i].unfinished;
-        if (count == 0 || (shown++ >= SHOWN_NOTES && !page->run->all))
-            continue;
-        TRY(put_warning_heading(page));
-        PUT(page, "the rule '");
-        TRY(text_put(&page->text, wire_view_string(view, view->rules[i].text), SIZE_MAX, 0));
-        PUT(page,
-            "' was checked %u %s without seeing the whole stack: some code on it has neither an "
-            "unwind table nor frame pointers\n",
-            count, count == 1 ? "time" : "times");
-    }
-    if (shown > SHOWN_NOTES && !page->run->all)
-        PUT(page, "... and %u more rules; --all or --json shows them\n", shown - SHOWN_NOTES);
-    return NULL;
-}
-
-static struct error *put_cannot_apply(struct page *page)
-{
-    const struct wire_view *view = page->facts.view;
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < view->rule_count; i++) {
-        if (page->facts.rule_states[i] != RULE_CANNOT_APPLY || page->facts.idle_members[i] ||
-            (shown++ >= SHOWN_NOTES && !page->run->all))
-            continue;
-        const char *why = page->run->reasons != NULL ? page->run->reasons[i] : NULL;
-        TRY(put_warning_heading(page));
-        PUT(page, "the rule '");
-        TRY(text_put(&page->text, rule_text(page, i), SIZE_MAX, 0));
-        PUT(page, "' cannot apply: ");
-        TRY(text_put(&page->text, why != NULL ? why : "no process imports such a function",
-                     SIZE_MAX, 0));
-        PUT(page, "\n");
-    }
-    if (shown > SHOWN_NOTES && !page->run->all)
-        PUT(page, "... and %u more rules cannot apply; --all or --json says why\n",
-            shown - SHOWN_NOTES);
-    return NULL;
-}
-
-static struct error *put_notes(struct page *page)
-{
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < page->facts.view->record_count; i++) {
-        const struct wire_record *record = facts_record(&page->facts, i, WIRE_RECORD_NOTE);
-        if (record == NULL || (shown++ >= SHOWN_NOTES && !page->run->all))
-            continue;
-        TRY(put_warning_heading(page));
-        TRY(text_put(&page->text, record->process_name, sizeof record->process_name, 0));
-        PUT(page, " (pid %u) %s ", record->pid, facts_note_meaning(record->note));
-        TRY(text_put(&page->text, record->text, sizeof record->text, 0));
-        PUT(page, "\n");
-    }
-    if (shown > SHOWN_NOTES && !page->run->all)
-        PUT(page, "... and %u more notes; --all or --json shows them\n", shown - SHOWN_NOTES);
-    return NULL;
-}
-
-static struct error *put_damage(struct page *page)
-{
-    enum wire_damage damage = page->facts.view->damage;
-    if (damage == WIRE_DAMAGE_NONE)
-        return NULL;
-    TRY(put_warning_heading(page));
-    PUT(page,
-        "the command damaged the region, the shared memory in which Ordeal notes what happens: %s. "
-        "Nothing is known of what was injected.\n",
-        wire_damage_text(damage).meaning);
-    return NULL;
-}
-
-static struct error *put_warnings(struct page *page)
-{
-    size_t before = page->text.size;
-    PUT(page, "\n");
-    TRY(put_damage(page));
-    TRY(put_cannot_apply(page));
-    TRY(put_unfinished(page));
-    for (size_t i = 0; i < page->run->warning_count; i++) {
-        TRY(put_warning_heading(page));
-        TRY(text_put(&page->text, page->run->warnings[i], SIZE_MAX, 0));
-        PUT(page, "\n");
-    }
-    TRY(put_notes(page));
-    if (page->facts.torn != 0) {
-        TRY(put_warning_heading(page));
-        PUT(page,
-            "%llu journal %s not completed: the process died while writing, or a signal handler "
-            "left by a jump (siglongjmp) meanwhile\n",
-            (unsigned long long)page->facts.torn,
-            page->facts.torn == 1 ? "record was" : "records were");
-    }
-    if (page->facts.lost != 0) {
-        TRY(put_warning_heading(page));
-        PUT(page, "the journal was full: %llu %s lost; --journal-records makes it larger\n",
-            (unsigned long long)page->facts.lost,
-            page->facts.lost == 1 ? "record is" : "records are");
-    }
-    if (page->facts.view->region->stack_set_lost != 0 &&
-        page->facts.view->damage == WIRE_DAMAGE_NONE) {
-        TRY(put_warning_heading(page));
-        PUT(page, "%llu call stacks found no room in the set of new_stack\n",
-            (unsigned long long)page->facts.view->region->stack_set_lost);
-    }
-    if (page->text.size == before + 1)
-        page->text.data[page->text.size = before] = '\0';
     return NULL;
 }
 
@@ -619,7 +467,7 @@ static struct error *put_page(struct page *page)
     if (page->run->state != NULL)
         TRY(report_state_text(page->run->state, &page->text));
     TRY(put_changes(page));
-    return put_warnings(page);
+    return page_put_warnings(page);
 }
 
 struct error *report_run_text(const struct report_run *run, struct buffer *ret_text)
