@@ -118,6 +118,11 @@ static struct error *use_physical(struct guest_gdb *gdb, bool physical, uint64_t
     return demand(gdb, physical ? "Qqemu.PhyMemMode:1" : "Qqemu.PhyMemMode:0", deadline_ns);
 }
 
+struct error *guest_gdb_settle(struct guest_gdb *gdb, uint64_t deadline_ns)
+{
+    return use_physical(gdb, false, deadline_ns);
+}
+
 struct error *guest_gdb_read_virtual(struct guest_gdb *gdb, uint64_t address, void *ret_bytes,
                                      size_t size, uint64_t deadline_ns)
 {

@@ -16,9 +16,12 @@ struct guest_registers {
     uint64_t general[16]; // in gdb's order
     uint64_t place;       // of the next instruction
 };
-enum { GUEST_RAX = 0, GUEST_RDI = 5, GUEST_RSP = 7 }; // of `general`
+enum { GUEST_RAX = 0, GUEST_RCX = 2, GUEST_RDI = 5, GUEST_RSP = 7 }; // of `general`
 
 _must_check_ struct error *guest_gdb_start(struct guest_gdb *gdb, uint64_t deadline_ns);
+// Passes over stops that have been told. To be called while the machine stands still: what comes
+// while it runs stops it, and is lost.
+_must_check_ struct error *guest_gdb_settle(struct guest_gdb *gdb, uint64_t deadline_ns);
 // Sets or removes a breakpoint at a virtual address. `hardware`: by a register of the processor.
 _must_check_ struct error *guest_gdb_breakpoint(struct guest_gdb *gdb, bool set, bool hardware,
                                                 uint64_t address, uint64_t deadline_ns);

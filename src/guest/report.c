@@ -24,6 +24,7 @@ void guest_report_deinit(struct guest_report *report)
     free(report->console);
     free(report->stack);
     free(report->rule);
+    free(report->grades.items);
     *report = (struct guest_report){0};
 }
 
@@ -49,18 +50,19 @@ static json_t *severity_json(int severity)
 
 static json_t *grades_json(const struct guest_report *report)
 {
+    static const char *const places[] = {
+        [MCE_IN_USER] = "user", [MCE_IN_KERNEL] = "kernel", [MCE_POLLED] = "poll"};
     json_t *list = json_array();
-    for (size_t i = 0; i < report->grade_count; i++) {
-        const struct guest_grade *grade = &report->grades[i];
+    for (size_t i = 0; i < report->grades.count; i++) {
+        const struct guest_grade *grade = &report->grades.items[i];
         char status[24], global[24];
         snprintf(status, sizeof status, "%#llx", (unsigned long long)grade->status);
         snprintf(global, sizeof global, "%#llx", (unsigned long long)grade->global);
-        if (json_array_append_new(list,
-                                  json_pack("{s:s, s:s, s:i, s:s, s:o, s:s}", "status", status,
-                                            "mcgstatus", global, "bank", (int)grade->bank, "in",
-                                            grade->in_user ? "user" : "kernel", "severity",
-                                            severity_json(grade->severity), "rules",
-                                            mce_severity_names[grade->wanted])) != 0) {
+        if (json_array_append_new(
+                list, json_pack("{s:s, s:s, s:i, s:s, s:o, s:s}", "status", status, "mcgstatus",
+                                global, "bank", (int)grade->bank, "in", places[grade->place],
+                                "severity", severity_json(grade->severity), "rules",
+                                mce_severity_names[grade->wanted])) != 0) {
             json_decref(list);
             return NULL;
         }

@@ -47,11 +47,10 @@ enum guest_action { // what the kernel did about machine-check errors
 
 // How severe the kernel took an error to be that it found in a bank of registers. It grades an
 // error more than once; equal grades are kept once.
-#define GUEST_MOST_GRADES 16
 struct guest_grade {
     uint64_t status, global; // as the kernel read them
     unsigned bank;
-    bool in_user;             // as far as the kernel knows
+    enum mce_place place;     // as far as the kernel knows
     int severity;             // a number that is no level is possible
     enum mce_severity wanted; // by its rules
 };
@@ -59,21 +58,20 @@ struct guest_grade {
 struct guest_report {
     enum guest_end end;
     enum guest_crash crash;
-    enum guest_phase phase;        // the last one that was reached
-    char *reason;                  // one line, or NULL
-    char *console;                 // the last lines of the console
-    char *stack;                   // frames of the kernel's own report, or NULL
-    uint64_t activations;          // of the fault; see `more`
-    bool more;                     // it was not counted any further
-    enum guest_phase activated_in; // the first time
-    uint64_t activated_ns;         // after the start
-    bool machine_checks;           // that was the fault
-    enum guest_action action;      // then
-    char *rule;                    // by which the kernel panicked, as it says, or NULL
-    struct guest_grade grades[GUEST_MOST_GRADES];
-    size_t grade_count;
-    int status;                      // of the workload, as a shell has it; -1: not reached
-    uint64_t phase_ns[GUEST_PHASES]; // how long each took
+    enum guest_phase phase;           // the last one that was reached
+    char *reason;                     // one line, or NULL
+    char *console;                    // the last lines of the console
+    char *stack;                      // frames of the kernel's own report, or NULL
+    uint64_t activations;             // of the fault; see `more`
+    bool more;                        // it was not counted any further
+    enum guest_phase activated_in;    // the first time
+    uint64_t activated_ns;            // after the start
+    bool machine_checks;              // that was the fault
+    enum guest_action action;         // then
+    char *rule;                       // by which the kernel panicked, as it says, or NULL
+    ARRAY(struct guest_grade) grades; // in the order in which they came first
+    int status;                       // of the workload, as a shell has it; -1: not reached
+    uint64_t phase_ns[GUEST_PHASES];  // how long each took
     char accelerator[8];
     bool snapshot; // it began with one, after the pretest
     // How long the log of executed code was when a phase began; not in files.

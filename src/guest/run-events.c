@@ -133,6 +133,8 @@ static struct error *inject_machine_checks(struct guest *guest)
     const struct guest_run_options *options = guest->options;
     const struct mce_errors *errors = options->machine_checks;
     TRY(guest_qmp_command(qmp, "stop", guest_answer_by()));
+    if (guest->machine.debug)
+        TRY(guest_gdb_settle(&guest->machine.gdb, guest_answer_by()));
     if (guest->next_check == 0)
         TRY(begin_machine_checks(guest));
     do {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How severe a Linux guest takes machine-check errors to be, whatever it does then: breakpoints at
-// the beginning of its function mce_severity(struct mce *, ...) and where that returns.
+// the beginning of its function mce_severity(struct mce *, …, bool is_exception), the fourth
+// argument, and where that returns.
 #include "guest/run-internal.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -28,8 +30,11 @@ struct error *guest_watch_grades(struct guest *guest)
 
 // What is asked of the rules is what the kernel asks of its own: it knows the place only if one of
 // RIPV and EIPV is set.
-static struct error *read_check(struct guest *guest, uint64_t address, struct guest_grade *ret)
+static struct error *read_check(struct guest *guest, const struct guest_registers *registers,
+                                struct guest_grade *ret)
 {
+    uint64_t address = registers->general[GUEST_RDI];
+    bool exception = (registers->general[GUEST_RCX] & 0xff) != 0;
     struct linux_mce check;
     const char *rule;
     for (size_t at = 0; at < sizeof check; at += GUEST_GDB_MOST) {
@@ -42,9 +47,10 @@ static struct error *read_check(struct guest *guest, uint64_t address, struct gu
     *ret = (struct guest_grade){.status = check.status,
                                 .global = check.mcgstatus,
                                 .bank = check.bank,
-                                .in_user = (check.cs & 3) == 3};
-    ret->wanted = mce_severity(&error, ret->in_user ? MCE_IN_USER : MCE_IN_KERNEL,
-                               guest->options->clear_bits == 0, &rule);
+                                .place = !exception            ? MCE_POLLED
+                                         : (check.cs & 3) == 3 ? MCE_IN_USER
+                                                               : MCE_IN_KERNEL};
+    ret->wanted = mce_severity(&error, ret->place, guest->options->clear_bits == 0, &rule);
     return NULL;
 }
 
@@ -63,7 +69,7 @@ static struct error *begin(struct guest *guest, const struct guest_registers *re
     struct guest_call call = {.stack = registers->general[GUEST_RSP]};
     uint64_t back;
     TRY(guest_gdb_read_virtual(gdb, call.stack, &back, sizeof back, guest_answer_by()));
-    TRY(read_check(guest, registers->general[GUEST_RDI], &call.grade));
+    TRY(read_check(guest, registers, &call.grade));
     if (!is_return(grading, back)) {
         if (grading->return_count == GUEST_MOST_CALLS)
             return NULL;
@@ -75,21 +81,24 @@ static struct error *begin(struct guest *guest, const struct guest_registers *re
     return NULL;
 }
 
-static void keep(struct guest_report *report, const struct guest_grade *grade)
+static struct error *keep(struct guest_report *report, const struct guest_grade *grade)
 {
-    for (size_t i = 0; i < report->grade_count; i++) {
-        const struct guest_grade *known = &report->grades[i];
+    for (size_t i = 0; i < report->grades.count; i++) {
+        const struct guest_grade *known = &report->grades.items[i];
         if (known->status == grade->status && known->global == grade->global &&
-            known->bank == grade->bank && known->in_user == grade->in_user &&
+            known->bank == grade->bank && known->place == grade->place &&
             known->severity == grade->severity)
-            return;
+            return NULL;
     }
-    if (report->grade_count < GUEST_MOST_GRADES)
-        report->grades[report->grade_count++] = *grade;
+    struct guest_grade *place = ARRAY_ADD(&report->grades);
+    if (place == NULL)
+        return error_no_memory();
+    *place = *grade;
+    return NULL;
 }
 
 // The return address is gone from the stack then.
-static void end(struct guest *guest, const struct guest_registers *registers)
+static struct error *end(struct guest *guest, const struct guest_registers *registers)
 {
     struct guest_grading *grading = &guest->grading;
     for (size_t i = 0; i < grading->call_count; i++) {
@@ -97,10 +106,11 @@ static void end(struct guest *guest, const struct guest_registers *registers)
         if (call->stack + 8 != registers->general[GUEST_RSP])
             continue;
         call->grade.severity = (int)registers->general[GUEST_RAX];
-        keep(guest->report, &call->grade);
+        TRY(keep(guest->report, &call->grade));
         *call = grading->calls[--grading->call_count];
-        return;
+        break;
     }
+    return NULL;
 }
 
 struct error *guest_take_grade(struct guest *guest, const struct guest_registers *registers)
@@ -111,8 +121,11 @@ struct error *guest_take_grade(struct guest *guest, const struct guest_registers
     if (registers->place == function)
         TRY(begin(guest, registers));
     else if (is_return(&guest->grading, registers->place))
-        end(guest, registers);
+        TRY(end(guest, registers));
     else
         return NULL;
+    // The handler is at work: QEMU's processors give up if the next error comes meanwhile.
+    if (guest->due_ns != 0)
+        guest->due_ns = clock_ns() + guest->options->machine_checks_every_ns;
     return guest_step_over(guest, registers->place);
 }

@@ -15,6 +15,8 @@
 #define ADDR           (MCE_ADDRV | MCE_MISCV) // the address can be used
 #define KNOWN          (MCE_OVER | UC_S_AR | ADDR | CODE)
 #define BOTH           (MCE_RIPV | MCE_EIPV)
+#define EXCEPTION      (MCE_IN_USER | MCE_IN_KERNEL)
+#define KERNEL         (MCE_IN_KERNEL | MCE_POLLED) // who polls is the kernel
 
 const char *const mce_severity_names[MCE_SEVERITIES] = {
     [MCE_SEVERITY_NO] = "NO",     [MCE_SEVERITY_UCNA] = "UCNA",   [MCE_SEVERITY_KEEP] = "KEEP",
@@ -31,13 +33,13 @@ static const struct rule {
     uint64_t mask, bits;               // of the status
     unsigned global_mask, global_bits; // of MCG_STATUS
     enum recovery recovery;            // supported by the processor
-    unsigned place;                    // 0: any
+    unsigned places;                   // 0: any
 } rules[] = {
     {RULE(NO), "Invalid", MCE_VAL, 0, 0, 0, ANY, 0},
-    {RULE(NO), "Not enabled", MCE_EN, 0, 0, 0, ANY, 0},
+    {RULE(NO), "Not enabled", MCE_EN, 0, 0, 0, ANY, EXCEPTION},
     {RULE(PANIC), "Processor context corrupt", MCE_PCC, MCE_PCC, 0, 0, ANY, 0},
-    {RULE(PANIC), "MCIP not set in MCA handler", 0, 0, MCE_MCIP, 0, ANY, 0},
-    {RULE(PANIC), "Neither restart nor error IP", 0, 0, BOTH, 0, ANY, 0},
+    {RULE(PANIC), "MCIP not set in MCA handler", 0, 0, MCE_MCIP, 0, ANY, EXCEPTION},
+    {RULE(PANIC), "Neither restart nor error IP", 0, 0, BOTH, 0, ANY, EXCEPTION},
     {RULE(PANIC), "In kernel and no restart IP", 0, 0, MCE_RIPV, 0, ANY, MCE_IN_KERNEL},
     {RULE(KEEP), "Corrected error", MCE_UC, 0, 0, 0, WITHOUT, 0},
     {RULE(AO), "Action optional: memory scrubbing error", UC_AR | SCRUBBING_MASK,
@@ -56,15 +58,15 @@ static const struct rule {
     {RULE(AR), "Action required: instruction fetch error in a user process", KNOWN,
      UC_S_AR | ADDR | FETCH, 0, 0, WITH, MCE_IN_USER},
     {RULE(PANIC), "Data load in unrecoverable area of kernel", KNOWN, UC_S_AR | ADDR | DATA_LOAD, 0,
-     0, WITH, MCE_IN_KERNEL},
+     0, WITH, KERNEL},
     {RULE(PANIC), "Instruction fetch error in kernel", KNOWN, UC_S_AR | ADDR | FETCH, 0, 0, WITH,
-     MCE_IN_KERNEL},
+     KERNEL},
     {RULE(PANIC), "Action required: unknown MCACOD", MCE_OVER | UC_S_AR, UC_S_AR, 0, 0, WITH, 0},
     {RULE(SOME), "Action optional: unknown MCACOD", MCE_OVER | UC_S_AR, UC_S, 0, 0, WITH, 0},
     {RULE(SOME), "Action optional with lost events", MCE_OVER | UC_S_AR, MCE_OVER | UC_S, 0, 0,
      WITH, 0},
     {RULE(PANIC), "Overflowed uncorrected", MCE_OVER | MCE_UC, MCE_OVER | MCE_UC, 0, 0, ANY, 0},
-    {RULE(PANIC), "Uncorrected in kernel", MCE_UC, MCE_UC, 0, 0, ANY, MCE_IN_KERNEL},
+    {RULE(PANIC), "Uncorrected in kernel", MCE_UC, MCE_UC, 0, 0, ANY, KERNEL},
     {RULE(UC), "Uncorrected", MCE_UC, MCE_UC, 0, 0, ANY, 0},
     {RULE(SOME), "No match", 0, 0, 0, 0, ANY, 0},
 };
@@ -75,7 +77,7 @@ static bool applies(const struct rule *rule, const struct mce_error *error, enum
     return (error->status & rule->mask) == rule->bits &&
            (error->global & rule->global_mask) == rule->global_bits &&
            (rule->recovery == ANY || (rule->recovery == WITH) == recovery) &&
-           (rule->place == 0 || rule->place == place);
+           (rule->places == 0 || (rule->places & place) != 0);
 }
 
 enum mce_severity mce_severity(const struct mce_error *error, enum mce_place place, bool recovery,

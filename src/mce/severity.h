@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How severe Linux takes a machine-check error to be that comes as an exception: the rules of its
-// own table for Intel processors (Linux 6.1), so that what a kernel really does can be compared.
+// How severe Linux takes a machine-check error to be: the rules of its own table for Intel
+// processors (Linux 6.1), so that what a kernel really does can be compared.
 #ifndef ORDEAL_MCE_SEVERITY_H
 #define ORDEAL_MCE_SEVERITY_H
 
@@ -19,7 +19,9 @@ enum mce_severity {
 };
 extern const char *const mce_severity_names[MCE_SEVERITIES]; // "NO", "UCNA", …
 
-enum mce_place { MCE_IN_USER = 1, MCE_IN_KERNEL = 2 }; // what the processor was executing
+// What the processor was executing when the exception came; or there was none, and the kernel found
+// the error when it looked.
+enum mce_place { MCE_IN_USER = 1, MCE_IN_KERNEL = 2, MCE_POLLED = 4 };
 
 // `recovery`: the processor supports recovery by software. *ret_rule: what the kernel calls the
 // first rule that applies; it prints that when it panics.

@@ -116,6 +116,7 @@ static void stops_are_found_among_packets(void **state)
     assert_null(buffer_append(&gdb.link.in, text, sizeof text - 1));
     assert_null(guest_gdb_take_stop(&gdb, &stopped));
     assert_true(stopped);
+    assert_string_equal(gdb.thread, "01");
     assert_int_equal(gdb.link.in.size, 3); // what is not complete
     guest_link_close(&gdb.link);
 }

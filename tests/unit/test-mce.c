@@ -296,6 +296,14 @@ static void severities_follow_the_rules(void **state)
          MCE_SEVERITY_PANIC, "Action required: unknown MCACOD"},
         {MCE_VAL | MCE_EN | MCE_UC | MCE_S | MCE_OVER, 5, MCE_IN_USER, false, MCE_SEVERITY_SOME,
          "Action optional with lost events"},
+        // What is found by polling need not be enabled, and there is no exception whose state
+        // counts.
+        {MCE_VAL | 0x134, 0, MCE_POLLED, false, MCE_SEVERITY_KEEP, "Non signaled machine check"},
+        {MCE_VAL | 0x134, 0, MCE_POLLED, true, MCE_SEVERITY_KEEP, "Corrected error"},
+        {MCE_VAL | MCE_UC, 0, MCE_POLLED, true, MCE_SEVERITY_PANIC, "Uncorrected in kernel"},
+        {MCE_VAL | MCE_UC, 0, MCE_POLLED, false, MCE_SEVERITY_UCNA,
+         "Uncorrected no action required"},
+        {MCE_VAL | MCE_PCC, 0, MCE_POLLED, false, MCE_SEVERITY_PANIC, "Processor context corrupt"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mce_error error = {.status = rows[i].status, .global = rows[i].global};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Usage: inject [-s MCG_STATUS] -S MCi_STATUS [-p MCi_ADDR] [-M MCi_MISC] [-B BANK] [-c CPU] [-d DOMAIN]
 // Runs in Xen's domain 0. Makes Xen find these values in the registers of a processor, and interrupts all processors
-// with a machine check. -d: the address is one of that domain's memory. The options are those of Table 5.2; for -g, see
-// README.md. Prints what Xen answers, if it still can.
+// with a machine check. -d: the address counts from the first of the pages of memory that this paravirtual domain has.
+// The options are those of Table 5.2 but for -g (README.md). Prints what Xen answers, if it still can.
 #define _GNU_SOURCE
 #define __XEN_TOOLS__ 1
 #include <errno.h>
@@ -16,28 +16,54 @@
 #include <unistd.h>
 #include <xen/xen.h>
 #include <xen/arch-x86/xen-mca.h>
+#include <xen/domctl.h>
 #include <xen/sys/privcmd.h>
 
 #define MCG_STATUS   0x17a
 #define MC0_STATUS   0x401
-#define MOST_VALUES  4
 #define MOST_CPUS    64
+#define PAGES        1024 // that Xen tells of at once
+#define MOST_PAGES   (1u << 24)
 
 static struct {
     struct xen_mc call; // the kernel must not move what Xen reads
+    struct xen_domctl about;
     uint64_t processors;
+    xen_pfn_t pages[PAGES];
 } *shared;
 
-static int hypercall(const char *what)
+static int hypercall(uint64_t number, void *argument, const char *what)
 {
     static int file = -1;
     if (file < 0 && (file = open("/dev/xen/privcmd", O_RDWR | O_CLOEXEC)) < 0)
         return perror("/dev/xen/privcmd"), -1;
     shared->call.interface_version = XEN_MCA_INTERFACE_VERSION;
-    struct privcmd_hypercall call = {.op = __HYPERVISOR_mca, .arg = {(uintptr_t)&shared->call}};
+    struct privcmd_hypercall call = {.op = number, .arg = {(uintptr_t)argument}};
     if (ioctl(file, IOCTL_PRIVCMD_HYPERCALL, &call) == 0)
         return 0;
     fprintf(stderr, "inject: Xen refuses %s: %s\n", what, strerror(errno));
+    return -1;
+}
+
+// A paravirtual domain's pages are the machine's, anywhere.
+static int find_page(uint64_t domain, uint64_t index, uint64_t *ret_page)
+{
+    for (uint64_t first = 0; first < MOST_PAGES; first += PAGES) {
+        for (uint64_t i = 0; i < PAGES; i++)
+            shared->pages[i] = first + i;
+        memset(&shared->about, 0, sizeof shared->about);
+        shared->about.cmd = XEN_DOMCTL_getpageframeinfo3;
+        shared->about.interface_version = XEN_DOMCTL_INTERFACE_VERSION;
+        shared->about.domain = (domid_t)domain;
+        shared->about.u.getpageframeinfo3.num = PAGES;
+        set_xen_guest_handle(shared->about.u.getpageframeinfo3.array, shared->pages);
+        if (hypercall(__HYPERVISOR_domctl, &shared->about, "to tell of pages") != 0)
+            return -1;
+        for (uint64_t i = 0; i < PAGES; i++)
+            if (shared->pages[i] != XEN_DOMCTL_PFINFO_XTAB && index-- == 0)
+                return *ret_page = first + i, 0;
+    }
+    fprintf(stderr, "inject: the domain does not have so much memory\n");
     return -1;
 }
 
@@ -48,19 +74,18 @@ static void add(uint32_t msr, uint64_t value)
     values->mcinj_msr[values->mcinj_count++].value = value;
 }
 
-static int set_registers(const uint64_t *given, int has_domain)
+static int set_registers(const uint64_t *given)
 {
     struct xen_mc_msrinject *values = &shared->call.u.mc_msrinject;
     uint32_t bank = MC0_STATUS + 4 * (uint32_t)given['B'];
     shared->call.cmd = XEN_MC_msrinject;
     values->mcinj_cpunr = (uint32_t)given['c'];
-    values->mcinj_flags = MC_MSRINJ_F_INTERPOSE | (has_domain ? MC_MSRINJ_F_GPADDR : 0);
-    values->mcinj_domid = (domid_t)given['d'];
+    values->mcinj_flags = MC_MSRINJ_F_INTERPOSE;
     add(MCG_STATUS, given['s']);
     add(bank, given['S']);
     add(bank + 1, given['p']);
     add(bank + 2, given['M']);
-    return hypercall("the registers");
+    return hypercall(__HYPERVISOR_mca, &shared->call, "the registers");
 }
 
 // Xen waits in its handler for all processors, so all are interrupted.
@@ -72,7 +97,7 @@ static int interrupt(void)
     shared->processors = ~0ull;
     set_xen_guest_handle(shared->call.u.mc_inject_v2.cpumap.bitmap, (uint8_t *)&shared->processors);
     shared->call.u.mc_inject_v2.cpumap.nr_bits = MOST_CPUS;
-    return hypercall("the interrupt");
+    return hypercall(__HYPERVISOR_mca, &shared->call, "the interrupt");
 }
 
 int main(int count, char **words)
@@ -92,7 +117,11 @@ int main(int count, char **words)
     if (shared == MAP_FAILED)
         return perror("mmap"), 1;
     memset(shared, 0, sizeof *shared);
-    if (set_registers(given, has_domain) != 0 || interrupt() != 0)
+    uint64_t page = given['p'] >> 12;
+    if (has_domain && find_page(given['d'], page, &page) != 0)
+        return 1;
+    given['p'] = page << 12 | (given['p'] & 0xfff);
+    if (set_registers(given) != 0 || interrupt() != 0)
         return 1;
     puts("injected");
     return 0;

@@ -260,11 +260,13 @@ static struct error *put_fault(const struct prepared *prepared, const struct gue
 
 static struct error *put_grade(const struct guest_grade *grade, struct buffer *text)
 {
+    static const char *const places[] = {[MCE_IN_USER] = "in the program",
+                                         [MCE_IN_KERNEL] = "in the kernel",
+                                         [MCE_POLLED] = "found by polling"};
     bool is_level = grade->severity >= 0 && grade->severity < MCE_SEVERITIES;
-    TRY(buffer_printf(text, "  severity %d (%s) of %#llx in bank %u, in the %s", grade->severity,
+    TRY(buffer_printf(text, "  severity %d (%s) of %#llx in bank %u, %s", grade->severity,
                       is_level ? mce_severity_names[grade->severity] : "no level",
-                      (unsigned long long)grade->status, grade->bank,
-                      grade->in_user ? "program" : "kernel"));
+                      (unsigned long long)grade->status, grade->bank, places[grade->place]));
     if (grade->severity != (int)grade->wanted)
         TRY(buffer_printf(text, "; by its rules %s", mce_severity_names[grade->wanted]));
     return buffer_printf(text, "\n");
@@ -277,8 +279,8 @@ static struct error *put_machine_checks(const struct guest_report *report, struc
     TRY(buffer_printf(text, "  injected %llu machine-check error%s, %.2f s after the start\n",
                       (unsigned long long)report->activations, report->activations == 1 ? "" : "s",
                       clock_seconds(report->activated_ns)));
-    for (size_t i = 0; i < report->grade_count; i++)
-        TRY(put_grade(&report->grades[i], text));
+    for (size_t i = 0; i < report->grades.count; i++)
+        TRY(put_grade(&report->grades.items[i], text));
     TRY(buffer_printf(text, "  action   %s", guest_action_names[report->action]));
     return report->rule != NULL ? buffer_printf(text, ", because of: %s\n", report->rule)
                                 : buffer_printf(text, "\n");

@@ -258,6 +258,18 @@ static void fill(uint64_t sectors)
             out16(DISK, 0x5a5a);
     }
 }
+// Shaped as Linux' function of this name, and its first argument as Linux' struct mce.
+struct check {
+    uint64_t status, misc, address, mcgstatus, others[3];
+    uint32_t words[2];
+    uint8_t cs, bank, more[6];
+};
+__attribute__((noinline)) int mce_severity(const struct check *check, int severity, char **message,
+                                           int exception)
+{
+    __asm__ volatile("" : "+r"(severity) : "r"(check), "r"(message), "r"(exception) : "memory");
+    return severity;
+}
 static void answer(char *line)
 {
     char *rest = cut(line);
@@ -292,6 +304,10 @@ static void answer(char *line)
             put_char(CONSOLE, (char)c);
         put(CONSOLE, "\nBUG: \033]0;title\007\033[2J\nRIP: \033[31m\r\n");
         panic("\033c\xff\xfe");
+    } else if (same(line, "grade")) {
+        struct check check = {.status = 0xfd80000000000134, .mcgstatus = 7, .cs = 0x33, .bank = 8};
+        put_number(LINK, (uint64_t)mce_severity(&check, (int)sum(rest), NULL, rest[0] != '0'), 10);
+        put(LINK, "\n");
     } else if (same(line, "bye")) {
         put(LINK, "bye\n");
         out16(0x604, 0x2000);
