@@ -26,40 +26,41 @@ enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP };
 
 static const struct row rows[] = {
     // mov eax, [rbx]; add ecx, eax
-    {0, RBX, 4, {"\x8b\x03"}, WIRE_STATE_ACTIVATED, 1},
-    {0, RAX, 4, {"\x8b\x03"}, WIRE_STATE_OVERWRITTEN, 1},
-    {0, RAX, BITS(0, 4), {"\x8b\x03"}, WIRE_STATE_OVERWRITTEN, 1}, // zero-extended
-    {0, RAX, 4, {"\x01\xc1", "\x8b\x03"}, WIRE_STATE_ACTIVATED, 1},
-    {0, RAX, BITS(0, 4), {"\x01\xc1", "\x8b\x03"}, WIRE_STATE_OVERWRITTEN, 2}, // lower half is read
+    {0, RBX, 4, {"\x8b\x03"}, WIRE_STATE_ACTIVATED, 1, 0},
+    {0, RAX, 4, {"\x8b\x03"}, WIRE_STATE_OVERWRITTEN, 1, 0},
+    {0, RAX, BITS(0, 4), {"\x8b\x03"}, WIRE_STATE_OVERWRITTEN, 1, 0}, // zero-extended
+    {0, RAX, 4, {"\x01\xc1", "\x8b\x03"}, WIRE_STATE_ACTIVATED, 1, 0},
+    {0, RAX, BITS(0, 4), {"\x01\xc1", "\x8b\x03"}, WIRE_STATE_OVERWRITTEN, 2, 0}, // lower half is
+                                                                                  // read
     // mov al, 1: the rest stays
-    {0, RAX, 4, {"\xb0\x01", "\x01\xc1"}, WIRE_STATE_OVERWRITTEN, 1},
-    {0, RAX, 0x104, {"\xb0\x01", "\x01\xc1"}, WIRE_STATE_ACTIVATED, 2},
-    {0, RAX, 0x104, {"\xb0\x01", "\xb4\x01"}, WIRE_STATE_OVERWRITTEN, 2}, // mov ah, 1
+    {0, RAX, 4, {"\xb0\x01", "\x01\xc1"}, WIRE_STATE_OVERWRITTEN, 1, 0},
+    {0, RAX, 0x104, {"\xb0\x01", "\x01\xc1"}, WIRE_STATE_ACTIVATED, 2, 0},
+    {0, RAX, 0x104, {"\xb0\x01", "\xb4\x01"}, WIRE_STATE_OVERWRITTEN, 2, 0}, // mov ah, 1
     // xor eax, eax reads nothing; nop; the steps end
-    {0, RAX, 4, {"\x31\xc0"}, WIRE_STATE_OVERWRITTEN, 1},
-    {0, RAX, 4, {"\x90", "\x90"}, WIRE_STATE_UNKNOWN, 2},
+    {0, RAX, 4, {"\x31\xc0"}, WIRE_STATE_OVERWRITTEN, 1, 0},
+    {0, RAX, 4, {"\x90", "\x90"}, WIRE_STATE_UNKNOWN, 2, 0},
     // cmove eax, ecx: perhaps
-    {0, RAX, 4, {"\x0f\x44\xc1", "\x31\xc0"}, WIRE_STATE_UNKNOWN, 1},
+    {0, RAX, 4, {"\x0f\x44\xc1", "\x31\xc0"}, WIRE_STATE_UNKNOWN, 1, 0},
     // syscall: the number is read, arguments perhaps, rbx never; rcx and the upper half of rax are
     // lost
-    {0, RAX, 4, {"\x0f\x05"}, WIRE_STATE_ACTIVATED, 1},
-    {0, RAX, BITS(0, 4), {"\x0f\x05"}, WIRE_STATE_OVERWRITTEN, 1},
-    {0, RDI, 4, {"\x0f\x05", "\x31\xff"}, WIRE_STATE_UNKNOWN, 1},
-    {0, RCX, 4, {"\x0f\x05"}, WIRE_STATE_OVERWRITTEN, 1},
-    {0, RBX, 4, {"\x0f\x05", "\x8b\x03"}, WIRE_STATE_ACTIVATED, 2},
+    {0, RAX, 4, {"\x0f\x05"}, WIRE_STATE_ACTIVATED, 1, 0},
+    {0, RAX, BITS(0, 4), {"\x0f\x05"}, WIRE_STATE_OVERWRITTEN, 1, 0},
+    {0, RDI, 4, {"\x0f\x05", "\x31\xff"}, WIRE_STATE_UNKNOWN, 1, 0},
+    {0, RCX, 4, {"\x0f\x05"}, WIRE_STATE_OVERWRITTEN, 1, 0},
+    {0, RBX, 4, {"\x0f\x05", "\x8b\x03"}, WIRE_STATE_ACTIVATED, 2, 0},
     // The end of a handler brings all registers back, by the stack pointer.
     {0, RBX, 4, {"\x0f\x05", "\x8b\x03"}, WIRE_STATE_OVERWRITTEN, 1, 15},
     {0, RDI, 4, {"\x0f\x05"}, WIRE_STATE_OVERWRITTEN, 1, 15},
     {0, RSP, 8, {"\x0f\x05"}, WIRE_STATE_ACTIVATED, 1, 15},
     {WIRE_STATE_FLAGS, 0, 1 << 6, {"\x0f\x05", "\x74\x00"}, WIRE_STATE_OVERWRITTEN, 1, 15},
     // Flags: cmp eax, ecx; je; jb; shl eax, cl
-    {WIRE_STATE_FLAGS, 0, 1 << 6, {"\x39\xc8", "\x74\x00"}, WIRE_STATE_OVERWRITTEN, 1},
-    {WIRE_STATE_FLAGS, 0, 1 << 6, {"\x74\x00", "\x39\xc8"}, WIRE_STATE_ACTIVATED, 1},
-    {WIRE_STATE_FLAGS, 0, 1 << 6, {"\x72\x00", "\x39\xc8"}, WIRE_STATE_OVERWRITTEN, 2},
-    {WIRE_STATE_FLAGS, 0, 1 << 6, {"\xd3\xe0", "\x39\xc8"}, WIRE_STATE_UNKNOWN, 1},
+    {WIRE_STATE_FLAGS, 0, 1 << 6, {"\x39\xc8", "\x74\x00"}, WIRE_STATE_OVERWRITTEN, 1, 0},
+    {WIRE_STATE_FLAGS, 0, 1 << 6, {"\x74\x00", "\x39\xc8"}, WIRE_STATE_ACTIVATED, 1, 0},
+    {WIRE_STATE_FLAGS, 0, 1 << 6, {"\x72\x00", "\x39\xc8"}, WIRE_STATE_OVERWRITTEN, 2, 0},
+    {WIRE_STATE_FLAGS, 0, 1 << 6, {"\xd3\xe0", "\x39\xc8"}, WIRE_STATE_UNKNOWN, 1, 0},
     // What is no instruction.
-    {0, RAX, 4, {"\x06", "\x31\xc0"}, WIRE_STATE_UNKNOWN, 1},
-    {0, RAX, 4, {NULL}, WIRE_STATE_UNKNOWN, 0},
+    {0, RAX, 4, {"\x06", "\x31\xc0"}, WIRE_STATE_UNKNOWN, 1, 0},
+    {0, RAX, 4, {NULL}, WIRE_STATE_UNKNOWN, 0, 0},
 };
 
 static void instructions_decide(void **state)
