@@ -175,26 +175,50 @@ static bool same_text(const char *a, const char *b)
     return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-#define NEAR 2 // frames of the program: the caller of the failed function, and whoever called that
+#define NEAR      2 // frames of the program: the caller of the failed function, and whoever called that
+#define CONDITION 128 // bytes: calls of one condition, or of two in a row, are not further apart
 
-// One function makes the failed calls, itself or by what it calls next, tests them, and the very
-// same comes of both: it takes all these failures for one, as in `if (!(f = open()) || !read(f))`.
-// Two calls of the same function are two, and guesses are joined with what causes them.
+// Whether two calls of a function may be in one condition, or in two that follow each other.
+static bool in_one_condition(const struct frame_text *a, const struct frame_text *b)
+{
+    if (!origin_same_function(a, b))
+        return false;
+    if (a->place.text != NULL && b->place.text != NULL)
+        return same_part(a->file, b->file) && a->line <= b->line + 1 && b->line <= a->line + 1;
+    return a->function.text == NULL && b->function.text == NULL &&
+           a->offset <= b->offset + CONDITION && b->offset <= a->offset + CONDITION;
+}
+
+// Reading fails in the same way as it comes to its end: that is another missing check.
+static bool is_read(const struct finding_member *member)
+{
+    static const char *const reads[] = {"read", "pread", "recv"};
+    bool is = origin_reads_stream(member->function);
+    for (size_t i = 0; member->function != NULL && i < sizeof reads / sizeof *reads; i++)
+        is |= strncmp(member->function, reads[i], strlen(reads[i])) == 0; // readdir64, recvfrom
+    return is;
+}
+
+// One function makes the failed calls, itself or one of them by what it calls next, tests them, and
+// the very same comes of both: it takes these failures for one, as in `if (!(f = open()) ||
+// !digest(f))`. Two calls of the same function are two, those of different conditions are, too, and
+// guesses are joined with what causes them.
 static bool is_one_effect(const struct finding_member *a, const struct finding_member *b)
 {
     struct frame_text left, right;
     if (!is_result(a) || !is_result(b) || !a->tested || !b->tested ||
         a->proof == STORE_PROOF_CAUSED || b->proof == STORE_PROOF_CAUSED ||
-        !same_text(a->reason, b->reason) || !same_text(a->program, b->program))
+        is_read(a) != is_read(b) || !same_text(a->reason, b->reason) ||
+        !same_text(a->program, b->program))
         return false;
     if (fault_frame(a, 0, &left) && fault_frame(b, 0, &right) &&
         origin_same_function(&left, &right) && !same_place(&left, &right) &&
         same_part(called_function(a), called_function(b)))
         return false;
     for (size_t i = 0; i < NEAR; i++)
-        for (size_t j = 0; j < NEAR; j++)
+        for (size_t j = 0; i + j < NEAR; j++)
             if (fault_frame(a, i, &left) && fault_frame(b, j, &right) &&
-                !frame_part_is_libc(left.module) && origin_same_function(&left, &right))
+                !frame_part_is_libc(left.module) && in_one_condition(&left, &right))
                 return true;
     return false;
 }

@@ -271,13 +271,24 @@ static struct error *add_trial(struct ledger *ledger, const struct trial_job *jo
     return add_injections(ledger, row.id, result);
 }
 
-static enum store_scope scope_of_result(const struct ledger *ledger,
-                                        const struct engine_result *result)
+// Whose code it is, and whether the blamed library is own.
+static struct error *find_scope(const struct ledger *ledger, const struct engine_result *result,
+                                enum store_scope *ret_scope, bool *ret_owns)
 {
     const struct injection *injection =
         result->observation.injections.count != 0 ? &result->observation.injections.items[0] : NULL;
-    return ledger->scope != NULL && injection != NULL ? scope_of(ledger->scope, injection)
-                                                      : STORE_SCOPE_UNKNOWN;
+    const char *library = result->judgement.library;
+    *ret_owns = false;
+    *ret_scope = STORE_SCOPE_UNKNOWN;
+    if (ledger->scope == NULL)
+        return NULL;
+    if (library != NULL)
+        TRY(scope_owns(ledger->scope, injection, library, ret_owns));
+    if (*ret_owns)
+        *ret_scope = STORE_SCOPE_MINE;
+    else if (injection != NULL)
+        *ret_scope = scope_of(ledger->scope, injection);
+    return NULL;
 }
 
 // Describes a finding by this trial and stores the row.
@@ -288,9 +299,8 @@ describe_and_store(struct ledger *ledger, struct finding_group *group, const str
 {
     _cleanup_(finding_text_deinit) struct finding_text text = {0};
     TRY(finding_describe(&ledger->options, result, job->spec, job->seed, group->trial, &text));
-    const char *library = result->judgement.library;
-    bool named = library != NULL && ledger->scope != NULL && scope_matches(ledger->scope, library);
-    group->scope = named ? STORE_SCOPE_MINE : scope_of_result(ledger, result);
+    bool owns;
+    TRY(find_scope(ledger, result, &group->scope, &owns));
     struct store_finding row = {
         .id = group->id,
         .campaign = ledger->campaign->id,
@@ -307,7 +317,7 @@ describe_and_store(struct ledger *ledger, struct finding_group *group, const str
         .confirmed = group->confirmed,
         .severity = group->severity,
         .proof = group->proof,
-        .library = named ? NULL : library, // the user's own is not the system's
+        .library = owns ? NULL : result->judgement.library, // the user's own is not the system's
         .scope = group->scope,
     };
     TRY(store(ledger, &row));

@@ -24,7 +24,7 @@ struct ledger {
     double elapsed_before_s;         // in earlier sessions
     uint64_t started_ns;             // this one
     bool confirm;
-    const struct scope *scope;
+    struct scope *scope;
     struct finding_groups groups;
     struct explainer *explainer; // NULL until a finding is explained
     uint64_t verdicts[VERDICTS];

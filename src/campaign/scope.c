@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "campaign/sibling-programs.h"
 #include "campaign/subject.h"
 #include "oracle/origin.h"
 
@@ -25,6 +26,7 @@ struct scope {
     char *file;              // that the command runs; NULL: not known
     struct map names;        // hashes of the names of files in the tree
     uint64_t matches[RULES]; // candidates that are own by each rule
+    struct map libraries;    // from a hash of "program library" to whether they are of one project
 };
 
 // Programs whose work is to run others.
@@ -249,6 +251,7 @@ void scope_free(struct scope *scope)
     free(scope->tree);
     free(scope->file);
     map_deinit(&scope->names);
+    map_deinit(&scope->libraries);
     free(scope);
 }
 
@@ -278,7 +281,42 @@ enum store_scope scope_of(const struct scope *scope, const struct injection *inj
     return own ? STORE_SCOPE_MINE : STORE_SCOPE_TOOL;
 }
 
-bool scope_matches(const struct scope *scope, const char *library)
+// Whether the library is named as the program: jq and libjq.so.1, python3.11 and libpython3.11.so.
+static bool is_namesake(const char *program, const char *library)
 {
-    return scope->rule == RULE_PATTERNS && is_matched(scope, library, NULL);
+    size_t size = strlen(program);
+    return size != 0 && strncmp(library, "lib", 3) == 0 && file_library_stem(library) == 3 + size &&
+           strncmp(library + 3, program, size) == 0;
+}
+
+static struct error *is_one_project(struct map *known, const char *program, const char *library,
+                                    bool *ret_one)
+{
+    _cleanup_free_ char *both = NULL;
+    if (asprintf(&both, "%s %s", program, library) < 0)
+        return error_no_memory();
+    uint32_t one = map_find(known, hash_text(both));
+    if (one == MAP_NONE) {
+        _cleanup_(sibling_programs_deinit) struct sibling_programs siblings = {0};
+        TRY(sibling_programs_add(&siblings, program, ""));
+        TRY(sibling_programs_add(&siblings, library, ""));
+        TRY(sibling_programs_add_packages(&siblings, SIBLING_PACKAGES));
+        one = sibling_programs_are(&siblings, program, library);
+        TRY(map_put(known, hash_text(both), one));
+    }
+    *ret_one = one;
+    return NULL;
+}
+
+struct error *scope_owns(struct scope *scope, const struct injection *injection,
+                         const char *library, bool *ret_owns)
+{
+    const char *program = injection != NULL ? injection->program : NULL;
+    bool named = scope->rule == RULE_PATTERNS;
+    *ret_owns = named && is_matched(scope, library, NULL);
+    if (named || program == NULL || frame_part_is_libc(frame_part(library)) ||
+        scope_of(scope, injection) != STORE_SCOPE_MINE)
+        return NULL;
+    *ret_owns = is_namesake(program, library);
+    return *ret_owns ? NULL : is_one_project(&scope->libraries, program, library, ret_owns);
 }

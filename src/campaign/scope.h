@@ -27,7 +27,10 @@ _must_check_ struct error *scope_new(const struct definition *definition, struct
 void scope_free(struct scope *scope);
 // Of a fault: the file that makes the call, the program of the process and the call stack decide.
 enum store_scope scope_of(const struct scope *scope, const struct injection *injection);
-// Whether a pattern names this system library.
-bool scope_matches(const struct scope *scope, const char *library);
+// Whether this system library is own: a pattern names it; or, without patterns, the fault was
+// injected into an own program, and the library has its name or comes from the same source package.
+// The C library is nobody's own.
+_must_check_ struct error *scope_owns(struct scope *scope, const struct injection *injection,
+                                      const char *library, bool *ret_owns);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tells programs of one project by functions that have no names but the same code, or by the
-// package that they came with.
+// source package that they came from.
 #include "campaign/sibling-programs.h"
 
 #include "base/cleanup.h"
@@ -9,10 +9,8 @@
 #include "base/hash.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 void sibling_programs_deinit(struct sibling_programs *siblings)
 {
@@ -77,55 +75,100 @@ struct error *sibling_programs_add(struct sibling_programs *siblings, const char
     return NULL;
 }
 
-#define NAME_CUT 15 // names may be cut after so many bytes
+#define NAME_CUT 15 // names of programs may be cut after so many bytes
 
-// Whether a package's list of files, one path per line, has the program.
-static bool has_program(const char *list, const char *name)
+// Whether a package's list of files, one path per line, has the program or library.
+static bool has_file(const char *list, const char *name)
 {
     size_t size = strlen(name);
+    bool library = strstr(name, ".so") != NULL;
     for (const char *at = list; (at = strstr(at, name)) != NULL; at++) {
         size_t whole = strcspn(at, "/\n");
-        if (at - list > 4 && memcmp(at - 4, "bin/", 4) == 0 && at[whole] == '\n' &&
-            (whole == size || size == NAME_CUT))
+        bool placed =
+            library ? at != list && at[-1] == '/' : at - list > 4 && memcmp(at - 4, "bin/", 4) == 0;
+        if (placed && at[whole] == '\n' && (whole == size || (size == NAME_CUT && !library)))
             return true;
     }
     return false;
 }
 
-static void add_package(struct sibling_programs *siblings, const char *list)
+// The source that the package was built from, in a list of paragraphs such as "Package: libjq1" and
+// "Source: jq (1.6-2)". Without such a line it has the package's own name.
+static struct frame_part source_of(const char *status, struct frame_part package)
 {
-    uint32_t first = NONE;
-    for (uint32_t i = 0; i < siblings->names.count; i++) {
-        if (!has_program(list, siblings->names.items[i]))
+    static const char named[] = "Package: ", field[] = "\nSource: ";
+    for (const char *at = status; (at = strstr(at, named)) != NULL;) {
+        bool begins = at == status || at[-1] == '\n';
+        at += strlen(named);
+        if (!begins || strncmp(at, package.text, package.size) != 0 || at[package.size] != '\n')
             continue;
-        if (first == NONE)
-            first = i;
-        else
-            siblings->same.items[first_of(siblings, i)] = first_of(siblings, first);
+        const char *end = strstr(at, "\n\n"), *source = strstr(at, field);
+        if (source == NULL || (end != NULL && source > end))
+            break;
+        source += strlen(field);
+        return (struct frame_part){source, strcspn(source, " \n")};
     }
+    return package;
 }
 
-#define LIST_MOST (4u << 20) // bytes
+// A package's list of files makes a sibling of its source, which no program can be named like.
+static struct error *add_package(struct sibling_programs *siblings, size_t programs,
+                                 const char *list, struct frame_part package, const char *status)
+{
+    uint32_t source = NONE;
+    for (uint32_t i = 0; i < programs; i++) {
+        if (!has_file(list, siblings->names.items[i]))
+            continue;
+        if (source == NONE) {
+            struct frame_part from = source_of(status, package);
+            _cleanup_free_ char *name = NULL;
+            if (asprintf(&name, "/%.*s", (int)from.size, from.text) < 0)
+                return error_no_memory();
+            TRY(add_program(siblings, name, &source));
+        }
+        siblings->same.items[first_of(siblings, i)] = first_of(siblings, source);
+    }
+    return NULL;
+}
+
+#define LIST_MOST (64u << 20) // bytes
+
+// "libjq1" of "libjq1:amd64.list"; nothing of other files
+static struct frame_part package_of(const char *file)
+{
+    const char *end = strrchr(file, '.'), *colon = strchr(file, ':');
+    if (end == NULL || strcmp(end, ".list") != 0)
+        return (struct frame_part){0};
+    return (struct frame_part){file, (size_t)((colon != NULL ? colon : end) - file)};
+}
+
+// The whole text of a regular file, or nothing.
+static struct error *read_text(const char *directory, const char *name, struct buffer *text)
+{
+    _cleanup_(buffer_deinit) struct buffer path = {0};
+    TRY(buffer_printf(&path, "%s/%s", directory, name));
+    buffer_deinit(text);
+    error_free(buffer_read_regular(path.data, LIST_MOST, text));
+    return buffer_append(text, "", 1);
+}
 
 struct error *sibling_programs_add_packages(struct sibling_programs *siblings,
                                             const char *directory)
 {
-    _cleanup_closedir_ DIR *lists = opendir(directory);
-    _cleanup_free_ char *text = malloc(LIST_MOST + 1);
+    _cleanup_(buffer_deinit) struct buffer status = {0}, list = {0}, lists = {0};
+    TRY(buffer_printf(&lists, "%s/info", directory));
+    _cleanup_closedir_ DIR *open = opendir(lists.data);
     const struct dirent *entry;
-    if (text == NULL)
-        return error_no_memory();
-    while (lists != NULL && (entry = readdir(lists)) != NULL) {
-        const char *end = strrchr(entry->d_name, '.');
-        if (end == NULL || strcmp(end, ".list") != 0)
+    size_t programs = siblings->names.count;
+    if (open == NULL)
+        return NULL;
+    TRY(read_text(directory, "status", &status));
+    while ((entry = readdir(open)) != NULL) {
+        struct frame_part package = package_of(entry->d_name);
+        if (package.text == NULL)
             continue;
-        _cleanup_close_ int file =
-            openat(dirfd(lists), entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        ssize_t got = file >= 0 ? read(file, text, LIST_MOST) : -1;
-        if (got <= 0)
-            continue;
-        text[got] = '\0';
-        add_package(siblings, text);
+        TRY(read_text(lists.data, entry->d_name, &list));
+        TRY(add_package(siblings, programs, list.data, package, status.data));
     }
     return NULL;
 }

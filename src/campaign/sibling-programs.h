@@ -18,12 +18,13 @@ void sibling_programs_deinit(struct sibling_programs *siblings);
 // Notes the functions on a call stack of the program.
 _must_check_ struct error *sibling_programs_add(struct sibling_programs *siblings,
                                                 const char *program, const char *stack);
-// Notes which of the programs so far are of one package, by dpkg's lists in this directory. What
-// cannot be read tells nothing.
+// Notes which of the programs so far come from one source, by dpkg's lists in this directory. Names
+// of shared libraries are looked for, too. What cannot be read tells nothing.
 _must_check_ struct error *sibling_programs_add_packages(struct sibling_programs *siblings,
                                                          const char *directory);
-#define SIBLING_PACKAGES "/var/lib/dpkg/info"
-// Whether two programs have functions in common or are of one package, directly or through others.
+#define SIBLING_PACKAGES "/var/lib/dpkg"
+// Whether two programs have functions in common or come from one source, directly or through
+// others.
 bool sibling_programs_are(const struct sibling_programs *siblings, const char *left,
                           const char *right);
 

@@ -28,8 +28,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOT_TRACED           125                   // exit status
-#define INTERFACE_MOST_BYTES (UINT64_C(900) << 20) // what the store can keep
+#define NOT_TRACED 125 // exit status
+// Of a trace, packed: about 300 million stores. It lies in memory, once for each trial that runs.
+#define INTERFACE_MOST_BYTES (UINT64_C(256) << 20)
 
 struct observed_head {
     uint64_t orders; // bytes behind this
@@ -203,6 +204,7 @@ static struct error *record_interface(int shared, struct observed_head *head,
                                       int *ret_status)
 {
     _cleanup_free_ char **libraries = NULL;
+    struct interface_recorded recorded;
     struct stat facts;
     off_t start = (off_t)(sizeof *head + head->orders);
     TRY(message_list(cursor, &libraries));
@@ -213,7 +215,12 @@ static struct error *record_interface(int shared, struct observed_head *head,
     recording->name = "the trace";
     if (lseek(shared, start, SEEK_SET) < 0)
         return error_from_errno(errno, "cannot write the trace");
-    TRY(interface_record(recording, ret_status));
+    recording->most_size = INTERFACE_MOST_BYTES;
+    TRY(interface_record(recording, &recorded));
+    *ret_status = recorded.status;
+    if (recorded.too_large) // then there is none
+        return ftruncate(shared, start) < 0 ? error_from_errno(errno, "cannot empty the trace")
+                                            : NULL;
     if (fstat(shared, &facts) < 0)
         return error_from_errno(errno, "cannot see the trace");
     head->trace = (uint64_t)(facts.st_size - start);
@@ -242,7 +249,7 @@ static struct error *record(int shared, int *ret_status)
                                                .faulty = faulty != NULL && *faulty != '\0'};
     const char *tool = message_text(&cursor);
     struct interface_recording recording = {
-        .tool = tool, .command = command, .environment = environment};
+        .tool = tool, .command = command, .environment = environment, .foreign = WIRE_RUNTIME_NAME};
     // A process that has entered a user namespace may not be traced, nor may a copy of it.
     prctl(PR_SET_DUMPABLE, 1);
     TRY(tool != NULL && *tool != '\0'

@@ -89,12 +89,12 @@ static void list_parts(struct flow_image *image)
 static uint32_t local_target(const struct flow_image *image, uint32_t function, uint64_t address)
 {
     const struct flow_function *from = &image->functions.items[function];
-    if (address < from->start || address >= from->end) {
-        uint32_t other = flow_function_at(image, address);
-        if (other == FLOW_NONE || image->functions.items[other].owner != from->owner)
-            return FLOW_NONE;
-    }
-    return flow_insn_at(image, address);
+    if (address >= from->start && address < from->end)
+        return flow_insn_in(image, from, address);
+    uint32_t other = flow_function_at(image, address);
+    if (other == FLOW_NONE || image->functions.items[other].owner != from->owner)
+        return FLOW_NONE;
+    return flow_insn_in(image, &image->functions.items[other], address);
 }
 
 static struct error *note_table_target(void *data, uint32_t insn)

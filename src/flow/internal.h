@@ -9,6 +9,9 @@
 _must_check_ struct error *flow_load_slots(struct flow_image *image);
 // ranges.c: functions from unwind tables, symbols and calls; decodes them.
 _must_check_ struct error *flow_load_functions(struct flow_image *image);
+// The instruction at an address of a function; FLOW_NONE if none begins there.
+uint32_t flow_insn_in(const struct flow_image *image, const struct flow_function *function,
+                      uint64_t address);
 // thunks.c: records a symbol if it names a thunk; replaces jumps to thunks by what they stand for.
 _must_check_ struct error *flow_note_thunk(struct flow_image *image, const char *name,
                                            size_t name_size, uint64_t address);

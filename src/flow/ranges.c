@@ -261,12 +261,9 @@ uint32_t flow_function_at(const struct flow_image *image, uint64_t address)
     return (uint32_t)low - 1;
 }
 
-uint32_t flow_insn_at(const struct flow_image *image, uint64_t address)
+uint32_t flow_insn_in(const struct flow_image *image, const struct flow_function *function,
+                      uint64_t address)
 {
-    uint32_t number = flow_function_at(image, address);
-    if (number == FLOW_NONE)
-        return FLOW_NONE;
-    const struct flow_function *function = &image->functions.items[number];
     uint32_t offset = (uint32_t)(address - image->base);
     uint32_t low = function->first_insn, high = low + function->insn_count;
     while (low < high) {
@@ -279,4 +276,11 @@ uint32_t flow_insn_at(const struct flow_image *image, uint64_t address)
     bool found = low < function->first_insn + function->insn_count &&
                  image->insns.items[low].offset == offset;
     return found ? low : FLOW_NONE;
+}
+
+uint32_t flow_insn_at(const struct flow_image *image, uint64_t address)
+{
+    uint32_t number = flow_function_at(image, address);
+    return number != FLOW_NONE ? flow_insn_in(image, &image->functions.items[number], address)
+                               : FLOW_NONE;
 }

@@ -143,23 +143,33 @@ uint32_t flow_callee_of_slot(const struct flow_image *image, uint64_t address)
     return function;
 }
 
-// The callee of a PLT entry: perhaps endbr64, then a jump through a slot.
-static uint32_t through_entry(const struct flow_image *image, uint64_t address)
+// The callee of a PLT entry: perhaps endbr64, then a jump through a slot. The instructions of a
+// function that starts there have been decoded before.
+static uint32_t through_entry(const struct flow_image *image, uint64_t address,
+                              const struct flow_function *function)
 {
-    size_t size;
-    const unsigned char *code = elf_object_bytes(image->object, address, &size);
+    size_t size = 0;
+    uint32_t known = function != NULL ? function->insn_count : 0;
+    const unsigned char *code = NULL;
     struct isa_decoder decoder;
-    isa_decoder_init(&decoder);
-    for (int i = 0; code != NULL && i < 2; i++) {
+    for (uint32_t i = 0; i < 2; i++) {
         struct isa_insn insn;
-        if (!isa_decode(&decoder, code, size, address, &insn))
-            return FLOW_NONE;
+        if (i < known) {
+            insn = image->insns.items[function->first_insn + i];
+        } else {
+            if (code == NULL) {
+                isa_decoder_init(&decoder);
+                code = elf_object_bytes(image->object, address, &size);
+            }
+            if (code == NULL || !isa_decode(&decoder, code, size, address, &insn))
+                return FLOW_NONE;
+            code += insn.length;
+            size -= insn.length;
+        }
         if (insn.kind == ISA_JUMP_INDIRECT && insn.base == ISA_PC && insn.index == ISA_NONE)
             return flow_callee_of_slot(image, (uint64_t)insn.displacement);
         if (insn.kind != ISA_NOTHING)
             return FLOW_NONE;
-        code += insn.length;
-        size -= insn.length;
         address += insn.length;
     }
     return FLOW_NONE;
@@ -167,11 +177,13 @@ static uint32_t through_entry(const struct flow_image *image, uint64_t address)
 
 uint32_t flow_callee_at(const struct flow_image *image, uint64_t address)
 {
-    uint32_t callee = through_entry(image, address);
+    uint32_t number = flow_function_at(image, address);
+    const struct flow_function *function =
+        number != FLOW_NONE ? &image->functions.items[number] : NULL;
+    if (function != NULL && function->start != address)
+        function = NULL;
+    uint32_t callee = through_entry(image, address, function);
     if (callee != FLOW_NONE)
         return callee;
-    uint32_t function = flow_function_at(image, address);
-    if (function == FLOW_NONE || image->functions.items[function].start != address)
-        return FLOW_NONE;
-    return function;
+    return function != NULL ? number : FLOW_NONE;
 }

@@ -118,18 +118,25 @@ static struct error *use_physical(struct guest_gdb *gdb, bool physical, uint64_t
     return demand(gdb, physical ? "Qqemu.PhyMemMode:1" : "Qqemu.PhyMemMode:0", deadline_ns);
 }
 
-struct error *guest_gdb_read(struct guest_gdb *gdb, uint64_t physical, void *ret_bytes, size_t size,
-                             uint64_t deadline_ns)
+struct error *guest_gdb_read_virtual(struct guest_gdb *gdb, uint64_t address, void *ret_bytes,
+                                     size_t size, uint64_t deadline_ns)
 {
     char text[64], answer[PACKET_MOST];
     unsigned char bytes[GUEST_GDB_MOST];
-    TRY(use_physical(gdb, true, deadline_ns));
-    snprintf(text, sizeof text, "m%llx,%zx", (unsigned long long)physical, size);
+    snprintf(text, sizeof text, "m%llx,%zx", (unsigned long long)address, size);
     TRY(ask(gdb, text, deadline_ns, answer));
     if (size > sizeof bytes || strlen(answer) != 2 * size || !read_hex(answer, bytes, size))
         return error_new("QEMU's gdb stub cannot read the guest's memory at %#llx",
-                         (unsigned long long)physical);
+                         (unsigned long long)address);
     memcpy(ret_bytes, bytes, size);
+    return NULL;
+}
+
+struct error *guest_gdb_read(struct guest_gdb *gdb, uint64_t physical, void *ret_bytes, size_t size,
+                             uint64_t deadline_ns)
+{
+    TRY(use_physical(gdb, true, deadline_ns));
+    TRY(guest_gdb_read_virtual(gdb, physical, ret_bytes, size, deadline_ns));
     return use_physical(gdb, false, deadline_ns);
 }
 
@@ -147,24 +154,44 @@ struct error *guest_gdb_write(struct guest_gdb *gdb, uint64_t physical, const vo
 
 // All registers at once: rip follows the sixteen general ones, in the machine's order of bytes.
 // QEMU tells of single registers only to whoever has read its description of them.
-struct error *guest_gdb_place(struct guest_gdb *gdb, uint64_t deadline_ns, uint64_t *ret_address)
+struct error *guest_gdb_registers(struct guest_gdb *gdb, uint64_t deadline_ns,
+                                  struct guest_registers *ret_registers)
 {
     char answer[PACKET_MOST];
-    unsigned char bytes[8];
-    size_t at = 16 * 2 * sizeof bytes;
+    unsigned char bytes[17 * 8];
+    uint64_t values[17] = {0};
     TRY(ask(gdb, "g", deadline_ns, answer));
-    if (strlen(answer) < at + 2 * sizeof bytes || !read_hex(answer + at, bytes, sizeof bytes))
+    if (strlen(answer) < 2 * sizeof bytes || !read_hex(answer, bytes, sizeof bytes))
         return error_new("QEMU's gdb stub does not tell where the processor is");
-    uint64_t address = 0;
     for (size_t i = sizeof bytes; i-- > 0;)
-        address = address << 8 | bytes[i];
-    *ret_address = address;
+        values[i / 8] = values[i / 8] << 8 | bytes[i];
+    memcpy(ret_registers->general, values, sizeof ret_registers->general);
+    ret_registers->place = values[16];
     return NULL;
 }
 
+// "s" would let the other processors run meanwhile, past a breakpoint that is not set.
 struct error *guest_gdb_continue(struct guest_gdb *gdb, bool one)
 {
-    return send_packet(gdb, one ? "s" : "c");
+    char text[32];
+    if (!one || *gdb->thread == '\0')
+        return send_packet(gdb, one ? "s" : "c");
+    snprintf(text, sizeof text, "vCont;s:%s", gdb->thread);
+    return send_packet(gdb, text);
+}
+
+// "T05thread:02;…"
+static void note_thread(struct guest_gdb *gdb, const char *stop)
+{
+    static const char key[] = "thread:";
+    const char *name = strstr(stop, key);
+    gdb->thread[0] = '\0';
+    if (name == NULL)
+        return;
+    name += sizeof key - 1;
+    size_t size = strspn(name, "0123456789abcdef");
+    if (size < sizeof gdb->thread)
+        *(char *)mempcpy(gdb->thread, name, size) = '\0';
 }
 
 struct error *guest_gdb_take_stop(struct guest_gdb *gdb, bool *ret_stopped)
@@ -173,6 +200,8 @@ struct error *guest_gdb_take_stop(struct guest_gdb *gdb, bool *ret_stopped)
     *ret_stopped = false;
     TRY(guest_link_receive(&gdb->link));
     while (next_packet(gdb, text)) {
+        if (is_stop(text))
+            note_thread(gdb, text);
         *ret_stopped |= is_stop(text);
         if (gdb->link.socket >= 0)
             TRY(acknowledge(gdb));

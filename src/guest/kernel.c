@@ -92,21 +92,11 @@ void guest_patches_deinit(struct guest_patches *patches)
 
 struct error *guest_kernel_write_twins(struct image *image, const char *path)
 {
-    _cleanup_(ir_blocks_deinit) struct ir_blocks blocks = {0};
-    TRY(ir_blocks_of_all(image, &blocks));
-    for (size_t i = 0; i < blocks.items.count; i++) {
-        const struct ir_block *block = &blocks.items.items[i];
-        unsigned char *code = image_code(image, block->wire.address, WIRE_BLOCK_BYTES);
-        if (code != NULL && (block->wire.flags & WIRE_BLOCK_PUT) != 0)
-            memcpy(code, block->wire.put, WIRE_BLOCK_BYTES);
-    }
+    for (size_t i = 0; i < image->entries.count; i++)
+        image_set_entry(image, &image->entries.items[i], true);
     struct error *error = image_write(image, path);
-    for (size_t i = 0; i < image->entries.count; i++) {
-        const struct image_entry *entry = &image->entries.items[i];
-        unsigned char *code = image_code(image, entry->address, sizeof entry->idle);
-        if (code != NULL)
-            memcpy(code, entry->idle, sizeof entry->idle);
-    }
+    for (size_t i = 0; i < image->entries.count; i++)
+        image_set_entry(image, &image->entries.items[i], false);
     return error;
 }
 

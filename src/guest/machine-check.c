@@ -38,11 +38,12 @@ static struct error *check_together(const struct mce_errors *errors)
 }
 
 // All processors that there are have numbers below 256.
-struct error *guest_check_errors(const struct guest_system *system, const struct mce_errors *errors)
+struct error *guest_check_errors(const struct guest_system *system, const struct mce_errors *errors,
+                                 bool together)
 {
     for (size_t i = 0; i < errors->list.count; i++)
         TRY(guest_check_error(system, &errors->list.items[i]));
-    return check_together(errors);
+    return together ? check_together(errors) : NULL;
 }
 
 // What QEMU says of this processor is why it has no error, unless the processor gave up because of

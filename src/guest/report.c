@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,34 @@ static json_t *text_or_null(const char *text)
     return value != NULL ? value : json_null();
 }
 
+// A severity's name, or its number if it is no level.
+static json_t *severity_json(int severity)
+{
+    return severity >= 0 && severity < MCE_SEVERITIES ? json_string(mce_severity_names[severity])
+                                                      : json_integer((json_int_t)severity);
+}
+
+static json_t *grades_json(const struct guest_report *report)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < report->grade_count; i++) {
+        const struct guest_grade *grade = &report->grades[i];
+        char status[24], global[24];
+        snprintf(status, sizeof status, "%#llx", (unsigned long long)grade->status);
+        snprintf(global, sizeof global, "%#llx", (unsigned long long)grade->global);
+        if (json_array_append_new(list,
+                                  json_pack("{s:s, s:s, s:i, s:s, s:o, s:s}", "status", status,
+                                            "mcgstatus", global, "bank", (int)grade->bank, "in",
+                                            grade->in_user ? "user" : "kernel", "severity",
+                                            severity_json(grade->severity), "rules",
+                                            mce_severity_names[grade->wanted])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
 struct error *guest_report_write(const struct guest_report *report, struct buffer *text)
 {
     _cleanup_(release) json_t *phases = json_object();
@@ -47,8 +76,8 @@ struct error *guest_report_write(const struct guest_report *report, struct buffe
                                 json_integer((json_int_t)report->phase_ns[i])) != 0)
             return error_no_memory();
     _cleanup_(release) json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:o, s:o, s:i, s:O, s:s, s:b}", "end",
-        guest_end_names[report->end], "crash", guest_crash_names[report->crash], "phase",
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:o, s:o, s:i, s:O, s:s, s:b, s:o}",
+        "end", guest_end_names[report->end], "crash", guest_crash_names[report->crash], "phase",
         guest_phase_names[report->phase], "reason", text_or_null(report->reason), "console",
         text_or_null(report->console), "stack", text_or_null(report->stack), "activations",
         (json_int_t)report->activations, "more", report->more, "activated_in",
@@ -57,7 +86,8 @@ struct error *guest_report_write(const struct guest_report *report, struct buffe
         "activated_ns", (json_int_t)report->activated_ns, "action",
         report->machine_checks ? json_string(guest_action_names[report->action]) : json_null(),
         "rule", text_or_null(report->rule), "status", report->status, "phase_ns", phases,
-        "accelerator", report->accelerator, "snapshot", report->snapshot);
+        "accelerator", report->accelerator, "snapshot", report->snapshot, "grades",
+        grades_json(report));
     _cleanup_free_ char *line = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
     return line != NULL ? buffer_printf(text, "%s\n", line) : error_no_memory();
 }

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "mce/severity.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,20 +45,33 @@ enum guest_action { // what the kernel did about machine-check errors
     GUEST_ACTIONS
 };
 
+// How severe the kernel took an error to be that it found in a bank of registers. It grades an
+// error more than once; equal grades are kept once.
+#define GUEST_MOST_GRADES 16
+struct guest_grade {
+    uint64_t status, global; // as the kernel read them
+    unsigned bank;
+    bool in_user;             // as far as the kernel knows
+    int severity;             // a number that is no level is possible
+    enum mce_severity wanted; // by its rules
+};
+
 struct guest_report {
     enum guest_end end;
     enum guest_crash crash;
-    enum guest_phase phase;          // the last one that was reached
-    char *reason;                    // one line, or NULL
-    char *console;                   // the last lines of the console
-    char *stack;                     // frames of the kernel's own report, or NULL
-    uint64_t activations;            // of the fault; see `more`
-    bool more;                       // it was not counted any further
-    enum guest_phase activated_in;   // the first time
-    uint64_t activated_ns;           // after the start
-    bool machine_checks;             // that was the fault
-    enum guest_action action;        // then
-    char *rule;                      // by which the kernel panicked, as it says, or NULL
+    enum guest_phase phase;        // the last one that was reached
+    char *reason;                  // one line, or NULL
+    char *console;                 // the last lines of the console
+    char *stack;                   // frames of the kernel's own report, or NULL
+    uint64_t activations;          // of the fault; see `more`
+    bool more;                     // it was not counted any further
+    enum guest_phase activated_in; // the first time
+    uint64_t activated_ns;         // after the start
+    bool machine_checks;           // that was the fault
+    enum guest_action action;      // then
+    char *rule;                    // by which the kernel panicked, as it says, or NULL
+    struct guest_grade grades[GUEST_MOST_GRADES];
+    size_t grade_count;
     int status;                      // of the workload, as a shell has it; -1: not reached
     uint64_t phase_ns[GUEST_PHASES]; // how long each took
     char accelerator[8];
@@ -76,7 +90,7 @@ extern const char *const guest_action_names[GUEST_ACTIONS]; // "none", "offline"
 // As JSON, one object on one line.
 _must_check_ struct error *guest_report_write(const struct guest_report *report,
                                               struct buffer *text);
-// Reads the same. The text may be anything.
+// Reads the same, but for the grades. The text may be anything.
 _must_check_ struct error *guest_report_read(const char *text, size_t size,
                                              struct guest_report *ret_report);
 

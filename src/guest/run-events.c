@@ -51,8 +51,7 @@ static bool is_place(const struct guest *guest, uint64_t address)
     return false;
 }
 
-// Executes the instruction below a breakpoint.
-static struct error *step_over(struct guest *guest, uint64_t address)
+struct error *guest_step_over(struct guest *guest, uint64_t address)
 {
     struct guest_gdb *gdb = &guest->machine.gdb;
     bool stopped = false, in_time = true;
@@ -76,7 +75,7 @@ static struct error *take_activation(struct guest *guest, uint64_t address)
         guest_tell(guest);
     }
     if (report->activations < COUNT_MOST)
-        return step_over(guest, address);
+        return guest_step_over(guest, address);
     report->more = true;
     return guest_set_breakpoints(guest, false);
 }
@@ -85,13 +84,14 @@ static struct error *take_stop(struct guest *guest)
 {
     struct guest_gdb *gdb = &guest->machine.gdb;
     bool stopped;
-    uint64_t address;
+    struct guest_registers registers;
     TRY(guest_gdb_take_stop(gdb, &stopped));
     if (!stopped || gdb->link.socket < 0)
         return NULL;
-    TRY(guest_gdb_place(gdb, guest_answer_by(), &address));
-    if (guest->armed && is_place(guest, address))
-        TRY(take_activation(guest, address));
+    TRY(guest_gdb_registers(gdb, guest_answer_by(), &registers));
+    if (guest->armed && is_place(guest, registers.place))
+        TRY(take_activation(guest, registers.place));
+    TRY(guest_take_grade(guest, &registers));
     return gdb->link.socket >= 0 ? guest_gdb_continue(gdb, false) : NULL;
 }
 
@@ -113,22 +113,37 @@ static struct error *clear_bits(struct guest *guest)
     return guest_gdb_write(gdb, options->clear_physical, &byte, 1, guest_answer_by());
 }
 
+// Before the first one.
+static struct error *begin_machine_checks(struct guest *guest)
+{
+    struct guest_report *report = guest->report;
+    TRY(clear_bits(guest));
+    if (guest->options->severity_function != 0)
+        TRY(guest_watch_grades(guest));
+    report->activated_in = report->phase;
+    report->activated_ns = clock_ns() - guest->start_ns;
+    return NULL;
+}
+
 // The guest stands still meanwhile, so that it sees all of them together. An error counts from when
 // it is sent: QEMU may end because of it.
 static struct error *inject_machine_checks(struct guest *guest)
 {
     struct guest_qmp *qmp = &guest->machine.qmp;
-    const struct mce_errors *errors = guest->options->machine_checks;
-    struct guest_report *report = guest->report;
+    const struct guest_run_options *options = guest->options;
+    const struct mce_errors *errors = options->machine_checks;
     TRY(guest_qmp_command(qmp, "stop", guest_answer_by()));
-    TRY(clear_bits(guest));
-    report->activated_in = report->phase;
-    report->activated_ns = clock_ns() - guest->start_ns;
-    for (size_t i = 0; i < errors->list.count && !guest->gave_up; i++) {
-        report->activations++;
-        TRY(guest_inject_error(qmp, &errors->list.items[i], guest_answer_by(), &guest->gave_up));
-    }
+    if (guest->next_check == 0)
+        TRY(begin_machine_checks(guest));
+    do {
+        const struct mce_error *error = &errors->list.items[guest->next_check++];
+        guest->report->activations++;
+        TRY(guest_inject_error(qmp, error, guest_answer_by(), &guest->gave_up));
+    } while (guest->next_check < errors->list.count && !guest->gave_up &&
+             options->machine_checks_every_ns == 0);
     guest_tell(guest);
+    if (guest->next_check < errors->list.count && !guest->gave_up)
+        guest->due_ns = clock_ns() + options->machine_checks_every_ns;
     return guest_qmp_command(qmp, "cont", guest_answer_by());
 }
 

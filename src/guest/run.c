@@ -337,13 +337,15 @@ static struct error *run(struct guest *guest)
 {
     enum guest_accelerator accelerator;
     if (guest->options->machine_checks != NULL)
-        TRY(guest_check_errors(guest->system, guest->options->machine_checks));
+        TRY(guest_check_errors(guest->system, guest->options->machine_checks,
+                               guest->options->machine_checks_every_ns == 0));
     TRY(choose_accelerator(guest, &accelerator));
     strcpy(guest->report->accelerator, accelerator == GUEST_KVM ? "kvm" : "tcg");
     const struct guest_machine_options options = {
         .accelerator = accelerator,
         .kernel = guest->options->kernel,
-        .debug = guest->options->place_count != 0 || guest->options->clear_bits != 0,
+        .debug = guest->options->place_count != 0 || guest->options->clear_bits != 0 ||
+                 guest->options->severity_function != 0,
         .trace = guest->options->trace,
     };
     if (guest->options->snapshot != NULL) {

@@ -39,6 +39,10 @@ struct guest_run_options {
     // Machine-check errors, all at once, so long after the workload has begun.
     const struct mce_errors *machine_checks; // or NULL
     uint64_t machine_checks_ns;
+    // So long after each other instead of all at once; 0: all at once.
+    uint64_t machine_checks_every_ns;
+    // The address of the function by which Linux grades an error; 0: grades are not taken.
+    uint64_t severity_function;
     // Bits of a byte of the machine's memory that are cleared just before, such as the kernel's
     // note that the processor supports something. 0: none.
     unsigned char clear_bits;

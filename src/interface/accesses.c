@@ -10,6 +10,9 @@
 #include <string.h>
 
 #define MERGED_AFTER (UINT32_C(1) << 20) // stores
+// A trace and a store are foreign: their numbers may be any. Sums of these do not overflow.
+#define FARTHEST    (INT64_C(1) << 61)  // bytes from the start of an area
+#define MOST_STORES (UINT64_C(1) << 61) // to a byte
 
 struct end_point {
     uint64_t area;
@@ -77,6 +80,8 @@ static struct error *add_store(struct accesses *accesses, const struct world *wo
                                const struct item *item, size_t *merged)
 {
     struct meaning area = {.kind = item->target.kind, .area = item->target.area};
+    if (item->target.offset < -FARTHEST || item->target.offset > FARTHEST)
+        return NULL; // no area is so large
     struct accessed_range *added = ARRAY_ADD(&accesses->ranges);
     if (added == NULL)
         return error_no_memory();
@@ -142,7 +147,9 @@ struct error *accesses_read(const char *text, size_t size, struct accesses *ret_
             accesses.ranges.count == 0 ? NULL : &accesses.ranges.items[accesses.ranges.count - 1];
         if (sscanf(line, "%" SCNx64 " %" SCNd64 " %" SCNd64 " %" SCNu64, &range.area, &range.start,
                    &range.end, &range.stores) != 4 ||
-            range.end <= range.start ||
+            range.end <= range.start || range.start < -FARTHEST ||
+            range.end > FARTHEST + INTERFACE_STORE_LIMIT || range.stores == 0 ||
+            range.stores > MOST_STORES ||
             (last != NULL &&
              (last->area > range.area || (last->area == range.area && last->end > range.start))))
             error = error_new("the numbers of accesses are damaged");

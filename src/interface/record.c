@@ -19,7 +19,9 @@ struct receiver {
     int pipe;
     struct names *names;
     struct trace_writer *writer;
+    uint64_t most_size;
     struct error *error;
+    bool too_large;
 };
 
 // Reads exactly `size` bytes.
@@ -49,6 +51,10 @@ static struct error *receive_all(struct receiver *receiver)
             return trace_writer_finish(receiver->writer);
         TRY(get(receiver->pipe, block + 1, block->size - sizeof *block));
         TRY(names_write(receiver->names, block, receiver->writer));
+        receiver->too_large =
+            receiver->most_size != 0 && trace_writer_size(receiver->writer) > receiver->most_size;
+        if (receiver->too_large)
+            return NULL;
     }
 }
 
@@ -56,7 +62,7 @@ static void *receive(void *data)
 {
     struct receiver *receiver = data;
     receiver->error = receive_all(receiver);
-    if (receiver->error == NULL)
+    if (receiver->error == NULL && !receiver->too_large)
         return NULL;
     // So that the command does not wait for ever; its end is read here as well.
     static const struct interface_block last = {
@@ -104,6 +110,8 @@ static struct error *tool_command(const struct interface_recording *recording, c
     TRY(add(words, "--num-callers=24"));
     TRY(add(words, "--vgdb=no"));
     TRY(add(words, "--trace-file=%s", pipe));
+    if (recording->foreign != NULL)
+        TRY(add(words, "--foreign=%s", recording->foreign));
     for (size_t i = 0; i < recording->library_count; i++)
         TRY(add(words, "--library=%s", recording->libraries[i]));
     for (size_t i = 0; i < recording->program_count; i++)
@@ -164,13 +172,18 @@ static struct error *run(const struct interface_recording *recording, struct rec
     return receiver->error;
 }
 
-struct error *interface_record(const struct interface_recording *recording, int *ret_status)
+struct error *interface_record(const struct interface_recording *recording,
+                               struct interface_recorded *ret_recorded)
 {
-    struct receiver receiver = {0};
-    struct error *error = run(recording, &receiver, ret_status);
+    struct receiver receiver = {.most_size = recording->most_size};
+    struct interface_recorded recorded = {0};
+    struct error *error = run(recording, &receiver, &recorded.status);
     if (error == NULL && !names_saw_library(receiver.names))
         error = error_new("no process of the command loaded a library %s", recording->libraries[0]);
     names_free(receiver.names);
     trace_writer_free(receiver.writer);
+    recorded.too_large = receiver.too_large;
+    if (error == NULL)
+        *ret_recorded = recorded;
     return error;
 }

@@ -5,7 +5,9 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct interface_recording {
     const char *tool;             // path of the tool
@@ -15,11 +17,17 @@ struct interface_recording {
     size_t library_count;
     const char *const *programs; // modules that use them, beside the program's own file
     size_t program_count;
-    int output;       // the trace goes there
-    const char *name; // of the output, for errors
+    const char *foreign; // name of a module that sees the system's clock, or NULL
+    int output;          // the trace goes there
+    const char *name;    // of the output, for errors
+    uint64_t most_size;  // bytes of the trace; 0: as much as there is
 };
-// `ret_status` is what waitpid() says. It is an error if no process loaded any of the libraries.
+struct interface_recorded {
+    int status;     // what waitpid() says
+    bool too_large; // the command went on, and nobody recorded what it did
+};
+// It is an error if no process loaded any of the libraries.
 _must_check_ struct error *interface_record(const struct interface_recording *recording,
-                                            int *ret_status);
+                                            struct interface_recorded *ret_recorded);
 
 #endif

@@ -18,9 +18,10 @@ struct trace_writer {
     ZSTD_CStream *stream;
     char *packed;
     size_t room;
+    uint64_t size; // written
 };
 
-static struct error *put(const struct trace_writer *writer, const void *bytes, size_t size)
+static struct error *put(struct trace_writer *writer, const void *bytes, size_t size)
 {
     for (size_t done = 0; done < size;) {
         ssize_t got = write(writer->descriptor, (const char *)bytes + done, size - done);
@@ -28,6 +29,7 @@ static struct error *put(const struct trace_writer *writer, const void *bytes, s
             return error_from_errno(errno, "cannot write %s", writer->name);
         done += got > 0 ? (size_t)got : 0;
     }
+    writer->size += size;
     return NULL;
 }
 
@@ -78,6 +80,11 @@ struct error *trace_writer_finish(struct trace_writer *writer)
 {
     ZSTD_inBuffer input = {.src = ""};
     return pack(writer, &input, ZSTD_e_end);
+}
+
+uint64_t trace_writer_size(const struct trace_writer *writer)
+{
+    return writer->size;
 }
 
 void trace_writer_free(struct trace_writer *writer)

@@ -17,6 +17,8 @@ _must_check_ struct error *trace_writer_new(int descriptor, const char *name,
 _must_check_ struct error *trace_writer_add(struct trace_writer *writer,
                                             const struct interface_block *block);
 _must_check_ struct error *trace_writer_finish(struct trace_writer *writer);
+// Bytes that were written so far.
+uint64_t trace_writer_size(const struct trace_writer *writer);
 void trace_writer_free(struct trace_writer *writer);
 
 struct trace_reader;

@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define JUMP 0xe9
-
 void image_patches_deinit(struct image_patches *patches)
 {
     ARRAY_DEINIT(&patches->items);
@@ -30,8 +28,8 @@ static uint64_t jump_target(const unsigned char *code, uint64_t address)
     return address + MARK_NOP_SIZE + (uint64_t)(int64_t)distance;
 }
 
-static struct error *write_bytes(uint64_t address, unsigned char *code, const unsigned char *wanted,
-                                 size_t size, struct image_patches *patches)
+struct error *image_write_code(uint64_t address, unsigned char *code, const unsigned char *wanted,
+                               size_t size, struct image_patches *patches)
 {
     if (memcmp(code, wanted, size) == 0)
         return NULL;
@@ -46,25 +44,55 @@ static struct error *write_bytes(uint64_t address, unsigned char *code, const un
     return NULL;
 }
 
-// Makes a marker or an entry jump to `target`. If `target` is 0, it does nothing again.
-static struct error *set_jump(struct image *image, uint64_t address, const unsigned char *idle,
-                              uint64_t target, struct image_patches *patches)
+static struct error *changed(const struct image *image, uint64_t address)
+{
+    return error_new("%s: what is at 0x%" PRIx64 " is no marker: the file was changed", image->path,
+                     address);
+}
+
+// Makes a marker jump to `target`. If `target` is 0, it does nothing again.
+static struct error *set_jump(struct image *image, uint64_t address, uint64_t target,
+                              struct image_patches *patches)
 {
     unsigned char *code = image_code(image, address, MARK_NOP_SIZE);
     unsigned char wanted[MARK_NOP_SIZE];
-    memcpy(wanted, idle, sizeof wanted);
-    bool leads = memcmp(code, idle, sizeof wanted) != 0;
+    memcpy(wanted, mark_nop, sizeof wanted);
+    bool leads = memcmp(code, mark_nop, sizeof wanted) != 0;
     if (!leads && target == 0)
         return NULL;
     if (leads && code[0] != JUMP)
-        return error_new("%s: what is at 0x%" PRIx64 " is no marker: the file was changed",
-                         image->path, address);
+        return changed(image, address);
     if (target != 0) {
         int32_t distance = (int32_t)(target - address - MARK_NOP_SIZE);
         wanted[0] = JUMP;
         memcpy(wanted + 1, &distance, sizeof distance);
     }
-    return write_bytes(address, code, wanted, sizeof wanted, patches);
+    return image_write_code(address, code, wanted, sizeof wanted, patches);
+}
+
+// A copy of the first bytes is for those who read the file later: no patch, since nothing executes
+// it.
+void image_set_entry(struct image *image, const struct image_entry *entry, bool leads)
+{
+    static const unsigned char nothing[2];
+    memcpy(image_code(image, entry->address, MARK_NOP_SIZE), leads ? entry->leads : entry->idle,
+           MARK_NOP_SIZE);
+    if (entry->first != 0)
+        memcpy(image_code(image, entry->first, 2),
+               leads ? entry->idle + MARK_NOP_SIZE - 2 : nothing, 2);
+}
+
+static struct error *enable_entry(struct image *image, const struct image_entry *entry, bool leads,
+                                  struct image_patches *patches)
+{
+    unsigned char *code = image_code(image, entry->address, MARK_NOP_SIZE);
+    if (memcmp(code, entry->idle, MARK_NOP_SIZE) != 0 &&
+        memcmp(code, entry->leads, MARK_NOP_SIZE) != 0)
+        return changed(image, entry->begin);
+    TRY(image_write_code(entry->address, code, leads ? entry->leads : entry->idle, MARK_NOP_SIZE,
+                         patches));
+    image_set_entry(image, entry, leads);
+    return NULL;
 }
 
 // ---- which entries ----
@@ -144,7 +172,7 @@ static struct error *enable_marker(struct image *image, const struct image_marke
                              image->functions.items[marker->function].name);
         chosen = target->address;
     }
-    return set_jump(image, marker->address, mark_nop, chosen, patches);
+    return set_jump(image, marker->address, chosen, patches);
 }
 
 static void forget_at(const struct image *image, const struct image_marker *marker,
@@ -161,6 +189,9 @@ static void forget_at(const struct image *image, const struct image_marker *mark
 void image_forget(const struct image *image, size_t candidate, bool *enabled)
 {
     enabled[candidate] = false;
+    for (size_t i = 0; i < image->changes.items.count; i++)
+        if (image_is_same_change(image, i, candidate))
+            enabled[i] = false;
     for (size_t i = 0; i < image->markers.count; i++)
         if (image->markers.items[i].function == image->candidates.items[candidate].function)
             forget_at(image, &image->markers.items[i], candidate, enabled);
@@ -188,6 +219,9 @@ static size_t same_at(const struct image *image, const struct image_marker *mark
 size_t image_same_code(const struct image *image, size_t candidate)
 {
     size_t same = SIZE_MAX;
+    for (size_t i = 0; i < image->changes.items.count; i++)
+        if (image_is_same_change(image, i, candidate))
+            return i;
     for (size_t i = 0; i < image->markers.count; i++) {
         if (image->markers.items[i].function != image->candidates.items[candidate].function)
             continue;
@@ -227,7 +261,8 @@ static struct error *enable_variable(struct image *image, const bool *enabled,
     unsigned char *bytes = image_variable(image);
     if (bytes == NULL)
         return error_new("%s does not have the variable that decides", image->path);
-    return write_bytes(image->variable, bytes, (const unsigned char *)&key, sizeof key, patches);
+    return image_write_code(image->variable, bytes, (const unsigned char *)&key, sizeof key,
+                            patches);
 }
 
 // If a linker dropped all entries, a fault would be enabled and never act.
@@ -248,6 +283,8 @@ static struct error *check_entries(const struct image *image, const bool *enable
 
 static struct error *enable(struct image *image, const bool *enabled, struct image_patches *patches)
 {
+    if (image->plain)
+        return image_change(image, enabled, patches);
     if (image->decide == MAP_VARIABLE)
         return enable_variable(image, enabled, patches);
     TRY(check_entries(image, enabled));
@@ -256,12 +293,11 @@ static struct error *enable(struct image *image, const bool *enabled, struct ima
     for (size_t i = 0; i < image->markers.count; i++) {
         const struct image_marker *marker = &image->markers.items[i];
         TRY(reached[marker->function] ? enable_marker(image, marker, enabled, patches)
-                                      : set_jump(image, marker->address, mark_nop, 0, patches));
+                                      : set_jump(image, marker->address, 0, patches));
     }
     for (size_t i = 0; i < image->entries.count; i++) {
         const struct image_entry *entry = &image->entries.items[i];
-        TRY(set_jump(image, entry->address, entry->idle, reached[entry->function] ? entry->twin : 0,
-                     patches));
+        TRY(enable_entry(image, entry, reached[entry->function], patches));
     }
     return NULL;
 }
@@ -311,6 +347,7 @@ struct error *image_enabled(const struct image *image, bool **ret_enabled)
         uint32_t key = map_key(image->functions.items[candidate->function].id, candidate->number);
         enabled[i] = memcmp(bytes, &key, sizeof key) == 0;
     }
+    image_find_changed(image, enabled);
     *ret_enabled = TAKE(enabled);
     return NULL;
 }
@@ -325,6 +362,18 @@ static struct error *give_back(int descriptor, const char *name, const struct st
     return NULL;
 }
 
+static struct error *write_content(const struct image *image, int descriptor, const char *name)
+{
+    _cleanup_free_ bool *enabled = NULL;
+    _cleanup_(buffer_deinit) struct buffer note = {0};
+    TRY(file_write(descriptor, name, &image->bytes));
+    if (!image->plain)
+        return NULL;
+    TRY(image_enabled(image, &enabled));
+    TRY(image_put_note(image, enabled, &note));
+    return file_write(descriptor, name, &note);
+}
+
 // A symbolic link stays, and the file it points to is replaced.
 struct error *image_write(const struct image *image, const char *path)
 {
@@ -336,7 +385,7 @@ struct error *image_write(const struct image *image, const char *path)
     _cleanup_close_ int descriptor = -1;
     _cleanup_free_ char *temporary = NULL;
     TRY(file_beside(place, &descriptor, &temporary));
-    struct error *error = file_write(descriptor, temporary, &image->bytes);
+    struct error *error = write_content(image, descriptor, temporary);
     if (error == NULL)
         error = give_back(descriptor, temporary, &file);
     if (error == NULL && rename(temporary, place) < 0)

@@ -5,6 +5,8 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,11 +27,14 @@ static const char *after_file(const char *text, const char *file)
     return rest;
 }
 
-// Whether a candidate is at FILE:LINE, FILE:LINE:COLUMN or in a function.
+// Whether a candidate is at FILE:LINE, FILE:LINE:COLUMN, an address or in a function.
 static bool is_place(const struct image *image, const struct image_candidate *candidate,
                      const char *place)
 {
-    if (strcmp(image->functions.items[candidate->function].name, place) == 0)
+    char address[24];
+    snprintf(address, sizeof address, "0x%" PRIx64, candidate->address);
+    if (strcmp(image->functions.items[candidate->function].name, place) == 0 ||
+        (image->plain && strcmp(address, place) == 0))
         return true;
     const char *rest = after_file(place, candidate->file);
     if (rest == NULL || *rest != ':')
@@ -94,6 +99,9 @@ struct error *image_find(const struct image *image, const char *text, size_t *re
     else
         TRY(by_number(image, text, &found));
     const struct image_candidate *candidate = &image->candidates.items[found];
+    if (image->plain && candidate->copies == 0)
+        return error_new("fault %zu cannot be made: there is no room for it in the code",
+                         found + 1);
     if ((candidate->flags & MAP_IDLE) != 0)
         return error_new("fault %zu has no code: the mistake would make no difference there",
                          found + 1);

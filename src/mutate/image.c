@@ -8,6 +8,7 @@
 #include "mutate/image-map.h"
 
 #include <elf.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,50 @@ static uint64_t skip_guard(const struct image *image, uint64_t address)
                                                                   : address;
 }
 
+// Whether an entry has a prefix: it names the function, and its jump leads to the twin.
+static bool has_prefix(const struct image *image, uint64_t place, uint64_t twin, uint64_t function)
+{
+    struct entry_prefix prefix;
+    const unsigned char *code = image_code(image, place - sizeof prefix, sizeof prefix);
+    if (code == NULL)
+        return false;
+    memcpy(&prefix, code, sizeof prefix);
+    return prefix.function == function && prefix.jump == JUMP &&
+           place + (uint64_t)(int64_t)prefix.distance == twin;
+}
+
+// The five bytes end with the two that become a short jump; those before them do not change.
+static struct image_entry with_prefix(const struct image *image, uint64_t place, uint64_t begin)
+{
+    struct image_entry entry = {
+        .address = begin + 2 - MARK_NOP_SIZE,
+        .begin = begin,
+        .first = place - sizeof(struct entry_prefix) + offsetof(struct entry_prefix, first),
+    };
+    const unsigned char *code = image_code(image, entry.address, MARK_NOP_SIZE);
+    if (code == NULL)
+        return entry;
+    unsigned char *last = entry.leads + MARK_NOP_SIZE - 2;
+    memcpy(entry.leads, code, MARK_NOP_SIZE);
+    memcpy(entry.idle, code, MARK_NOP_SIZE);
+    last[0] = SHORT_JUMP;
+    last[1] = (unsigned char)(place - MARK_NOP_SIZE - (begin + 2));
+    if (memcmp(code, entry.leads, MARK_NOP_SIZE) == 0)
+        memcpy(entry.idle + MARK_NOP_SIZE - 2, image_code(image, entry.first, 2), 2);
+    return entry;
+}
+
+static struct image_entry with_nop(uint64_t place, uint64_t begin, uint64_t twin)
+{
+    struct image_entry entry = {.address = begin,
+                                .begin = begin,
+                                .idle = {ENTRY_NOP, (unsigned char)(twin - place)},
+                                .leads = {JUMP}};
+    int32_t distance = (int32_t)(twin - begin - MARK_NOP_SIZE);
+    memcpy(entry.leads + 1, &distance, sizeof distance);
+    return entry;
+}
+
 static struct error *read_twins(struct image *image, struct sections *sections)
 {
     struct cursor *cursor = &sections->twin;
@@ -146,9 +191,11 @@ static struct error *read_twins(struct image *image, struct sections *sections)
         struct image_entry *added = ARRAY_ADD(&image->entries);
         if (added == NULL)
             return error_no_memory();
-        uint64_t twin = place + 4 + (uint64_t)(int64_t)row.twin;
-        *added = (struct image_entry){
-            skip_guard(image, entry), twin, function, {ENTRY_NOP, (unsigned char)(twin - entry)}};
+        uint64_t twin = place + 4 + (uint64_t)(int64_t)row.twin, begin = skip_guard(image, entry);
+        *added = has_prefix(image, entry, twin, row.function) ? with_prefix(image, entry, begin)
+                                                              : with_nop(entry, begin, twin);
+        added->twin = twin;
+        added->function = function;
         if (image_code(image, added->address, MARK_NOP_SIZE) == NULL ||
             image_code(image, added->twin, 1) == NULL)
             return image_broken(image, TWIN_SECTION, at, "a row that leads out of the code");
@@ -164,6 +211,7 @@ static struct error *parse(struct image *image)
     struct sections sections = {0};
     TRY(read_header(image, &header));
     TRY(read_segments(image, &header));
+    TRY(image_take_note(image));
     uint64_t unused;
     TRY(find_section(image, &header, MAP_SECTION, &sections.map, &unused));
     TRY(find_section(image, &header, MARK_SECTION, &sections.mark, &unused));
@@ -216,6 +264,9 @@ void image_close(struct image *image)
     ARRAY_DEINIT(&image->targets);
     ARRAY_DEINIT(&image->entries);
     free(image->by_id);
+    image_patches_deinit(&image->changes);
+    image_patches_deinit(&image->noted);
+    arena_deinit(&image->texts);
     *image = (struct image){0};
 }
 

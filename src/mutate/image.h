@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A linked program or library with software faults inside: what the compiler pass wrote into it,
-// where the linker put it, and its bytes, in which faults are enabled and disabled.
+// where the linker put it, and its bytes, in which faults are enabled and disabled. Of a plain
+// file, which was built without the pass, the faults are changes of its machine code
+// (mutate/binary/plain.h).
 #ifndef ORDEAL_MUTATE_IMAGE_H
 #define ORDEAL_MUTATE_IMAGE_H
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/cursor.h"
 #include "base/error.h"
@@ -38,6 +41,9 @@ struct image_candidate {
     uint32_t line, column, block;
     uint32_t flags;
     size_t copies; // places in the code that lead to it
+    // Of a plain file:
+    uint64_t address; // of the first instruction that is affected
+    const char *id;   // as the level `binary` has it
 };
 
 struct image_target {
@@ -61,14 +67,27 @@ struct image_marker {
 
 struct image_entry {
     uint64_t address; // of the five bytes
+    uint64_t begin;   // of the instruction that is changed
     uint64_t twin;
+    uint64_t first; // where the first two bytes of that instruction are kept; 0: nowhere
     size_t function;
-    unsigned char idle[MARK_NOP_SIZE]; // what is there as long as it leads nowhere
+    // What is there as long as it leads nowhere, and if it leads to the twin.
+    unsigned char idle[MARK_NOP_SIZE], leads[MARK_NOP_SIZE];
+};
+
+#define IMAGE_PATCH 16 // bytes
+struct image_patch {
+    uint64_t address;
+    unsigned char before[IMAGE_PATCH], after[IMAGE_PATCH];
+    size_t size;
+};
+struct image_patches {
+    ARRAY(struct image_patch) items;
 };
 
 struct image {
     char *path;
-    struct buffer bytes;         // the whole file
+    struct buffer bytes;         // the whole file, without the note
     ARRAY(unsigned char *) maps; // unpacked
     unsigned decide;             // enum map_decide
     size_t modules;
@@ -82,6 +101,11 @@ struct image {
     ARRAY(struct image_entry) entries;
     struct image_index *by_id; // functions, sorted
     uint64_t variable;         // address of what decides in the variable mode, or 0
+
+    bool plain;
+    struct image_patches changes; // of a plain file: by candidate; size 0: there is no room for it
+    struct image_patches noted;   // changes that were made to the file before
+    struct arena texts;           // of a plain file
 };
 
 // Reads a file, which may hold any bytes; the caller ends the image with image_close(). A file
@@ -95,6 +119,8 @@ void image_close(struct image *image);
 // The content of a section; empty if there is none of that name.
 _must_check_ struct error *image_section(const struct image *image, const char *name,
                                          struct cursor *ret_bytes);
+// Makes an entry in the image's bytes lead to its twin, or nowhere.
+void image_set_entry(struct image *image, const struct image_entry *entry, bool leads);
 // The bytes of the file at a link-time address of code; NULL if not all `size` of them are code.
 unsigned char *image_code(const struct image *image, uint64_t address, size_t size);
 // The four bytes that decide in the variable mode, or NULL.
@@ -109,14 +135,6 @@ size_t image_target_candidate(const struct image *image, const struct image_mark
 
 // ---- enabling and disabling ----
 
-struct image_patch {
-    uint64_t address;
-    unsigned char before[8], after[8];
-    size_t size;
-};
-struct image_patches {
-    ARRAY(struct image_patch) items;
-};
 void image_patches_deinit(struct image_patches *patches);
 
 // Which candidates are enabled: one flag per candidate.
@@ -139,8 +157,30 @@ void image_undo(struct image *image, const struct image_patches *patches);
 // function, FILE:LINE or FILE:LINE:COLUMN, the file with all its directories or only the last ones.
 _must_check_ struct error *image_find(const struct image *image, const char *text,
                                       size_t *ret_candidate);
-// Writes the bytes to a file, atomically, with the mode of the image's own file.
+// Writes the bytes to a file, atomically, with the mode of the image's own file. A plain file with
+// faults gets a note at its end.
 _must_check_ struct error *image_write(const struct image *image, const char *path);
+
+// ---- changes of machine code ----
+
+// Splits the note off the bytes of a file: which changes were made in it. Fails if they are not
+// there.
+_must_check_ struct error *image_take_note(struct image *image);
+// Appends the note of these candidates; none are no note.
+_must_check_ struct error *image_put_note(const struct image *image, const bool *enabled,
+                                          struct buffer *bytes);
+// Gives the bytes the code back that the file had before all changes that are noted.
+void image_restore(struct image *image);
+// What a file with a note was before its changes, in a file without a name; -1: there is no note.
+_must_check_ struct error *image_open_original(const char *path, int *ret_file);
+// Parts of the functions above, for plain files.
+void image_find_changed(const struct image *image, bool *enabled);
+bool image_is_same_change(const struct image *image, size_t one, size_t other);
+_must_check_ struct error *image_change(struct image *image, const bool *enabled,
+                                        struct image_patches *patches);
+_must_check_ struct error *image_write_code(uint64_t address, unsigned char *code,
+                                            const unsigned char *wanted, size_t size,
+                                            struct image_patches *patches);
 
 // ---- in a process ----
 

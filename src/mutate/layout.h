@@ -18,7 +18,7 @@
 #define MARK_SECTION "ordeal_mark"
 #define TWIN_SECTION "ordeal_twin"
 #define MAP_MAGIC    0x4d44524fu // "ORDM"
-#define MAP_VERSION  5u
+#define MAP_VERSION  6u
 // Where a map could be packed more than so many times, zeros follow the packed bytes, so that a
 // file cannot claim that it unpacks to far more than its own size. Those of programs are packed 3
 // to 10 times; that of one large function without faults, whose rows are all alike, much more.
@@ -124,9 +124,19 @@ struct twin_row {
     uint64_t function;   // id
 };
 
-// A marker is a nop of five bytes. An entry is a nop of eight bytes: these four, and the distance
-// from the function to its twin.
+// A marker is a nop of five bytes. An entry is a jump to the twin before the function, which
+// nothing executes until a short jump leads there, over the first two bytes of the function: of an
+// instruction of two bytes or more, behind what guards against indirect jumps. These two bytes are
+// kept in `first` meanwhile. Where that is not possible, an entry is a nop of eight bytes at the
+// beginning of the function: these four, and the distance from the function to its twin.
+struct entry_prefix {  // ends where the function begins
+    uint64_t function; // id
+    unsigned char unused, first[2], jump;
+    int32_t distance;
+};
 #define ENTRY_NOP     0x0f, 0x1f, 0x84, 0x00
+#define SHORT_JUMP    0xeb
+#define JUMP          0xe9
 #define MARK_NOP_SIZE 5
 static const unsigned char mark_nop[MARK_NOP_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Enables faults in a running process: stops all its threads, patches its memory and lets them go
-// on. Markers are single instructions, so no thread can be within one; this is checked all the
-// same.
+// on. What changes is always within one instruction, so no thread can stand there; this is checked
+// all the same.
 #include "mutate/image.h"
 
 #include "base/child.h"
@@ -96,16 +96,33 @@ static struct error *stop_all(int process, struct stopped *stopped)
     return NULL;
 }
 
-static struct error *check_places(const struct stopped *stopped,
-                                  const struct image_patches *patches, uint64_t bias)
+// The bytes of an entry may begin before the instruction that is changed.
+static size_t first_changed(const struct image_patch *patch)
+{
+    size_t first = 0;
+    while (first < patch->size && patch->before[first] == patch->after[first])
+        first++;
+    return first;
+}
+
+// Changes of a plain file's code may hold calls; a thread must not come back into the midst of one.
+static struct error *check_places(const struct stopped *stopped, const struct image *image,
+                                  const struct image_patches *patches, int memory, uint64_t bias)
 {
     for (size_t i = 0; i < stopped->threads.count; i++) {
         struct user_regs_struct registers;
+        bool found = false;
         if (ptrace(PTRACE_GETREGS, stopped->threads.items[i].id, NULL, &registers) < 0)
             continue; // it has ended
+        if (image->plain)
+            TRY(running_returns_into(patches, memory, registers.rsp, bias, &found));
+        if (found)
+            return error_new("thread %d will return into bytes that would be changed; try again",
+                             stopped->threads.items[i].id);
         for (size_t j = 0; j < patches->items.count; j++) {
-            uint64_t start = patches->items.items[j].address + bias;
-            if (registers.rip > start && registers.rip < start + patches->items.items[j].size)
+            const struct image_patch *patch = &patches->items.items[j];
+            uint64_t start = patch->address + bias + first_changed(patch);
+            if (registers.rip > start && registers.rip < patch->address + bias + patch->size)
                 return error_new("thread %d stands in bytes that would be changed; try again",
                                  stopped->threads.items[i].id);
         }
@@ -171,6 +188,13 @@ static struct error *take_segment(int memory, struct image *image,
     if (code == NULL)
         return error_no_memory();
     TRY(take_bytes(memory, code, segment->file_size, segment->address, bias));
+    for (size_t i = 0; i < image->changes.items.count; i++) {
+        const struct image_patch *change = &image->changes.items.items[i];
+        uint64_t inside = change->address - segment->address;
+        if (change->address >= segment->address && inside < segment->file_size &&
+            segment->file_size - inside >= change->size)
+            memcpy(image_code(image, change->address, change->size), code + inside, change->size);
+    }
     size_t places = image->markers.count + image->entries.count;
     for (size_t i = 0; i < places; i++) {
         uint64_t address = i < image->markers.count
@@ -249,11 +273,12 @@ static struct error *change(int process, int memory, struct image *image, const 
     uint64_t bias;
     TRY(find_bias(process, image, &bias));
     TRY(take_state(memory, image, bias));
-    TRY(running_ranges_find(image, &ranges));
+    if (!image->plain)
+        TRY(running_ranges_find(image, &ranges));
     TRY(work_out(image, enabled, add, &patches));
     uint64_t start_ns = clock_ns();
     TRY(stop_all(process, &stopped));
-    TRY(check_places(&stopped, &patches, bias));
+    TRY(check_places(&stopped, image, &patches, memory, bias));
     TRY(find_running(image, &ranges, &stopped, memory, bias, &running));
     TRY(put_patches(memory, &patches, bias));
     ret_report->running = TAKE(running);

@@ -89,7 +89,7 @@ static struct error *search_init(struct search *search)
     for (size_t i = 0; i < image->entries.count; i++) {
         const struct image_entry *entry = &image->entries.items[i];
         search->entries[i] =
-            (struct running_range){entry->address, entry->address + 1, entry->function};
+            (struct running_range){entry->begin, entry->begin + 1, entry->function};
         search->excluded[entry->function] = true;
     }
     qsort(search->entries, image->entries.count, sizeof *search->entries, by_start);
@@ -200,16 +200,9 @@ static bool is_behind_call(int memory, uint64_t address)
     return false;
 }
 
-struct error *running_mark(const struct running_ranges *ranges, int memory, uint64_t instruction,
-                           uint64_t stack, uint64_t bias, bool *running)
+// Reads page by page, since the stack may end anywhere. Returns how many words there are.
+static size_t read_stack(int memory, uint64_t stack, uint64_t *words)
 {
-    size_t function = function_at(ranges, instruction - bias);
-    if (function != SIZE_MAX)
-        running[function] = true;
-    _cleanup_free_ uint64_t *words = malloc(MOST_STACK);
-    if (words == NULL)
-        return error_no_memory();
-    // Reads page by page, since the stack may end anywhere.
     size_t count = 0;
     stack &= ~(uint64_t)7;
     while (count * sizeof *words < MOST_STACK) {
@@ -221,10 +214,42 @@ struct error *running_mark(const struct running_ranges *ranges, int memory, uint
             break;
         count += (size_t)got / sizeof *words;
     }
+    return count;
+}
+
+struct error *running_mark(const struct running_ranges *ranges, int memory, uint64_t instruction,
+                           uint64_t stack, uint64_t bias, bool *running)
+{
+    size_t function = function_at(ranges, instruction - bias);
+    if (function != SIZE_MAX)
+        running[function] = true;
+    _cleanup_free_ uint64_t *words = malloc(MOST_STACK);
+    if (words == NULL)
+        return error_no_memory();
+    size_t count = read_stack(memory, stack, words);
     for (size_t i = 0; i < count; i++) {
         function = function_at(ranges, words[i] - bias);
         if (function != SIZE_MAX && !running[function] && is_behind_call(memory, words[i]))
             running[function] = true;
+    }
+    return NULL;
+}
+
+struct error *running_returns_into(const struct image_patches *patches, int memory, uint64_t stack,
+                                   uint64_t bias, bool *ret_found)
+{
+    _cleanup_free_ uint64_t *words = malloc(MOST_STACK);
+    if (words == NULL)
+        return error_no_memory();
+    size_t count = read_stack(memory, stack, words);
+    *ret_found = false;
+    for (size_t i = 0; i < patches->items.count; i++) {
+        const struct image_patch *patch = &patches->items.items[i];
+        for (size_t j = 0; j < count; j++) {
+            uint64_t at = words[j] - bias;
+            *ret_found |= at > patch->address && at < patch->address + patch->size &&
+                          is_behind_call(memory, words[j]);
+        }
     }
     return NULL;
 }

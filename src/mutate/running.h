@@ -24,5 +24,9 @@ void running_ranges_deinit(struct running_ranges *ranges);
 _must_check_ struct error *running_mark(const struct running_ranges *ranges, int memory,
                                         uint64_t instruction, uint64_t stack, uint64_t bias,
                                         bool *running);
+// Whether a word of the stack may be a return address that leads into bytes that are changed,
+// behind the first of them.
+_must_check_ struct error *running_returns_into(const struct image_patches *patches, int memory,
+                                                uint64_t stack, uint64_t bias, bool *ret_found);
 
 #endif

@@ -116,16 +116,31 @@ static struct error *check_marker(struct check *check, const struct image_marker
     return check_begins(check, marker->address, name);
 }
 
+// Over an instruction of one byte, a short jump would change the next one as well.
+static bool is_long_enough(struct check *check, const struct image_entry *entry)
+{
+    unsigned char code[16] = {0};
+    struct isa_insn insn;
+    memcpy(code, entry->idle + MARK_NOP_SIZE - 2, 2);
+    for (size_t i = 2; i < sizeof code; i++) {
+        const unsigned char *next = image_code(check->image, entry->begin + i, 1);
+        code[i] = next != NULL ? *next : 0;
+    }
+    return isa_decode(&check->decoder, code, sizeof code, entry->begin, &insn) && insn.length >= 2;
+}
+
 static struct error *check_entry(struct check *check, const struct image_entry *entry)
 {
     const char *name = check->image->functions.items[entry->function].name;
     const unsigned char *code = image_code(check->image, entry->address, MARK_NOP_SIZE);
     if (memcmp(code, entry->idle, MARK_NOP_SIZE) != 0 &&
-        (code[0] != 0xe9 || leads_to(code, entry->address) != entry->twin))
-        TRY(complain(check->report, "there is no entry", entry->address, name));
+        memcmp(code, entry->leads, MARK_NOP_SIZE) != 0)
+        TRY(complain(check->report, "there is no entry", entry->begin, name));
+    if (entry->first != 0 && !is_long_enough(check, entry))
+        TRY(complain(check->report, "there is no room for a jump", entry->begin, name));
     check->report->entries++;
     TRY(check_begins(check, entry->twin, name));
-    return check_begins(check, entry->address, name);
+    return check_begins(check, entry->begin, name);
 }
 
 // ---- entries that are gone ----

@@ -142,6 +142,23 @@ static bool is_own_word(const struct observation *observation, const char *quote
     return named || !is_about_a_death(quoted, name);
 }
 
+// An exception that is thrown before main() begins cannot be caught: the language ends the program,
+// and says so. In main() the program could have caught it.
+static bool was_before_main(const struct observation *observation, const struct buffer *err)
+{
+    static const char *const thrown[] = {"terminate called ", "libc++abi: terminating"},
+                             *const starters[] = {"call_init", "_dl_init"};
+    const char *stack =
+        observation->injections.count != 0 ? observation->injections.items[0].stack : NULL;
+    struct frame_text frame;
+    bool before = false;
+    while (stack != NULL && frame_text_next(&stack, &frame))
+        for (size_t i = 0; i < sizeof starters / sizeof *starters; i++)
+            before |= frame_part_is_libc(frame.module) && frame.function.text != NULL &&
+                      frame_part_is(frame.function, starters[i]);
+    return before && has_line_like(err, thrown, sizeof thrown / sizeof *thrown);
+}
+
 bool verdict_draft_is_deliberate(const struct verdict_draft *draft)
 {
     const struct observation *observation = &draft->run->observation;
@@ -150,7 +167,9 @@ bool verdict_draft_is_deliberate(const struct verdict_draft *draft)
     bool told = difference->err_more &&
                 (is_own_word(observation, difference->more) ||
                  has_line_like(err, last_words, sizeof last_words / sizeof *last_words));
-    return told && observation->crash_by_itself && observation->crash_key != NULL &&
-           !has_line_like(err, damage_signs, sizeof damage_signs / sizeof *damage_signs) &&
-           was_decided(observation->crash_key);
+    if (!told || !observation->crash_by_itself || observation->crash_key == NULL)
+        return false;
+    return was_before_main(observation, err) ||
+           (!has_line_like(err, damage_signs, sizeof damage_signs / sizeof *damage_signs) &&
+            was_decided(observation->crash_key));
 }

@@ -147,8 +147,8 @@ struct error *reference_learn_interface(struct reference *reference)
         return NULL;
     struct reference_run *first = &reference->runs.items[0];
     if (first->interface.size == 0)
-        return error_new(
-            "what the library gives its user could not be recorded in reference run 1");
+        return error_new("what the library gives its user could not be recorded in reference run "
+                         "1: packed, it is more than 256 MB");
     for (size_t i = 1; i < reference->runs.count; i++) {
         struct reference_run *run = &reference->runs.items[i];
         _cleanup_(propagation_deinit) struct propagation propagation = {0};

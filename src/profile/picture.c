@@ -323,11 +323,36 @@ static bool is_initial(const struct picture *picture)
            picture_only_for_null(picture, 0);
 }
 
+// Whether an outcome changes the object that the first argument points to.
+static bool changes_object(const struct return_outcome *outcome)
+{
+    for (unsigned i = 0; i < outcome->effect_count; i++)
+        if (outcome->effects[i].kind == EFFECT_ARGUMENT && outcome->effects[i].argument == 0)
+            return true;
+    return false;
+}
+
+// Whether NULL of a function that gets something out of an object may say that there is no more: it
+// does where nothing failed, and then changes the object. PQgetResult() returns it without memory,
+// too, but no caller can tell.
+static bool is_ambiguous(const struct picture *picture)
+{
+    for (size_t i = 0; i < picture->summary->outcomes.count; i++) {
+        const struct return_outcome *outcome = &picture->summary->outcomes.items[i];
+        if (outcome->result.kind == VALUE_CONSTANT && outcome->result.number == 0 &&
+            !outcome_sets_errno(outcome) && (outcome->after & (CAUSES | OUTCOME_AFTER_NULL)) == 0 &&
+            changes_object(outcome))
+            return picture->gets && (picture->hints & HINT_KEYED) == 0;
+    }
+    return false;
+}
+
 bool picture_zero_is_end(const struct picture *picture)
 {
     bool next = (picture->iterates || (picture->takes && !picture->narrow)) &&
                 !picture->zero_sets_errno &&
                 (picture_after(picture, 0) & (CAUSES | OUTCOME_AFTER_ANYTHING)) == 0;
-    return picture->other && (next || takes_out(picture) || is_initial(picture) ||
-                              picture_zero_is_asked_for(picture) || returns_argument(picture));
+    return picture->other &&
+           (next || takes_out(picture) || is_ambiguous(picture) || is_initial(picture) ||
+            picture_zero_is_asked_for(picture) || returns_argument(picture));
 }

@@ -156,6 +156,7 @@ static bool fails_beside_negative(const struct picture *picture)
     return picture->negative && picture->distinct_negative <= 2 && picture->one &&
            picture->distinct_positive == 1 && !picture->asks && !picture->compares &&
            !picture->one_after && !picture_reported(picture, 1) &&
+           (picture->positive_gives || picture->positive_succeeds) &&
            (picture_after_failure(picture, 0, true) || picture_reported(picture, 0));
 }
 
@@ -317,10 +318,21 @@ static bool is_proven(const struct picture *picture, const struct return_outcome
     return outcome->result.number > 2 && !small;
 }
 
+// Whether a number that is got is one of several flags, or made of them: others are too large for
+// codes and in no table of codes.
+static bool is_flag(const struct picture *picture)
+{
+    return picture->gets && !picture->negative && !picture->zero_gives &&
+           picture->largest > LARGEST_CODE && picture->distinct_positive > 1 &&
+           !in_table(picture, picture->largest) && !has_source(picture, picture->largest);
+}
+
 static struct rating judge_positive(const struct picture *picture,
                                     const struct return_outcome *outcome)
 {
     int64_t number = outcome->result.number;
+    if (is_flag(picture))
+        return (struct rating){20, FAILURE_CODE};
     if (picture->pointer || picture->truth || only_positive_gives(picture))
         return (struct rating){0, FAILURE_CODE};
     if (picture_status(picture, 0) == STATUS_BAD || picture_status(picture, number) == STATUS_GOOD)

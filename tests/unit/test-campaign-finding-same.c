@@ -139,6 +139,23 @@ static void one_effect_of_several_calls(void **state)
     memory.proof = STORE_PROOF_CAUSED;
     assert_false(same(open, memory));
     memory.proof = open.proof;
+    // Two conditions of one function; the end of what is read is another matter, too.
+    memory.stack = "x+0x805 {cccccccc+0x175}\nx+0x50 {bbbbbbbb+0x50}";
+    assert_false(same(open, memory));
+    memory.stack = "x+0x71d {cccccccc+0x8d}\nx+0x50 {bbbbbbbb+0x50}";
+    assert_true(same(open, memory));
+    memory.function = "readdir64";
+    assert_false(same(open, memory));
+    memory.function = "malloc";
+    open.stack = "f at f.c:7 (x)\nmain at f.c:20 (x)";
+    memory.stack = "f at f.c:8 (x)\nmain at f.c:20 (x)";
+    assert_true(same(open, memory));
+    memory.stack = "f at f.c:9 (x)\nmain at f.c:20 (x)";
+    assert_false(same(open, memory));
+    // Two functions that one calls test for themselves.
+    open.stack = "x+0x384 {dddddddd+0x34}\nx+0x705 {cccccccc+0x75}";
+    memory.stack = "x+0x984 {eeeeeeee+0x94}\nx+0x725 {cccccccc+0x95}";
+    assert_false(same(open, memory));
     // The C library's start of a program is in all of them.
     open.stack = "x+0x705 {cccccccc+0x75}\n__libc_start_call_main at l.h:58 (libc.so.6)";
     memory.stack = "x+0x384 {dddddddd+0x34}\n__libc_start_call_main at l.h:58 (libc.so.6)";

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -29,16 +30,26 @@ static void put(const char *directory, const char *name, const char *text)
 
 static void packages_tell_programs_of_one_project(void **state)
 {
-    char directory[] = "/tmp/ordeal-siblings.XXXXXX";
+    char directory[] = "/tmp/ordeal-siblings.XXXXXX", info[sizeof directory + 5];
     assert_non_null(mkdtemp(directory));
-    put(directory, "tools.list",
-        "/.\n/usr\n/usr/bin\n/usr/bin/one\n/usr/bin/a-very-long-name-of-one\n");
-    put(directory, "more.list",
+    snprintf(info, sizeof info, "%s/info", directory);
+    assert_int_equal(mkdir(info, 0700), 0);
+    put(info, "tools.list", "/.\n/usr\n/usr/bin\n/usr/bin/one\n/usr/bin/a-very-long-name-of-one\n");
+    put(info, "more.list",
         "/usr/bin/three\n/usr/share/doc/one\n/usr/share/doc/two\n/usr/bin/two.txt\n");
-    put(directory, "other.list", "/usr/sbin/two\n/usr/bin/four\n/usr/bin/three\n");
-    put(directory, "wrong.md5sums", "/usr/bin/one\n/usr/bin/three\n");
+    put(info, "other.list", "/usr/sbin/two\n/usr/bin/four\n/usr/bin/three\n");
+    put(info, "libone:amd64.list", "/usr/lib\n/usr/lib/libone.so.1\n/usr/lib/libmore.so.2.1\n");
+    put(info, "libtwo.list", "/usr/lib/libtwo.so.1\n/usr/share/doc/libthree.so.1.txt\n");
+    put(info, "wrong.md5sums", "/usr/bin/one\n/usr/bin/three\n");
+    put(directory, "status",
+        "Package: tools\nSource: everything (1.2-3)\nVersion: 1\n\n"
+        "Package: more\nVersion: 1\n\nPackage: libone\nVersion: 2\nSource: everything\n\n"
+        "Package: libtwo\nDescription: x\n Package: other\n\nPackage: none\nSource: tools\n");
     _cleanup_(sibling_programs_deinit) struct sibling_programs siblings = {0};
-    static const char *const names[] = {"one", "two", "three", "four", "a-very-long-nam", "none"};
+    static const char *const names[] = {
+        "one",         "two",          "three",           "four",
+        "none",        "libone.so.1",  "a-very-long-nam", "libmore.so.2",
+        "libtwo.so.1", "libthree.so.1"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         must(sibling_programs_add(&siblings, names[i], ""));
     must(sibling_programs_add_packages(&siblings, "/nonexistent/directory"));
@@ -47,15 +58,22 @@ static void packages_tell_programs_of_one_project(void **state)
     assert_true(sibling_programs_are(&siblings, "two", "three"));
     assert_true(sibling_programs_are(&siblings, "four", "two"));
     assert_true(sibling_programs_are(&siblings, "one", "a-very-long-nam"));
+    assert_true(sibling_programs_are(&siblings, "one", "libone.so.1"));
     assert_false(sibling_programs_are(&siblings, "one", "two"));
     assert_false(sibling_programs_are(&siblings, "one", "three"));
     assert_false(sibling_programs_are(&siblings, "none", "one"));
-    static const char *const files[] = {"tools.list", "more.list", "other.list", "wrong.md5sums"};
+    assert_false(sibling_programs_are(&siblings, "one", "libmore.so.2"));
+    assert_false(sibling_programs_are(&siblings, "two", "libtwo.so.1"));
+    assert_false(sibling_programs_are(&siblings, "libthree.so.1", "libtwo.so.1"));
+    static const char *const files[] = {
+        "info/tools.list",        "info/more.list",   "info/other.list", "info/wrong.md5sums",
+        "info/libone:amd64.list", "info/libtwo.list", "status"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[200];
         snprintf(path, sizeof path, "%s/%s", directory, files[i]);
         assert_int_equal(unlink(path), 0);
     }
+    assert_int_equal(rmdir(info), 0);
     assert_int_equal(rmdir(directory), 0);
 }
 

@@ -115,7 +115,13 @@ static void test_accesses(void **state)
     assert_null(accesses_write(&accesses, &written));
     assert_string_equal(written.data, text);
     accesses_deinit(&accesses);
-    static const char *const bad[] = {"1 0 0 3\n", "1 0 8 3\n1 4 9 1\n", "2 0 1 1\n1 0 1 1\n",
+    static const char *const bad[] = {"1 0 0 3\n",
+                                      "1 0 8 3\n1 4 9 1\n",
+                                      "2 0 1 1\n1 0 1 1\n",
+                                      "1 -9223372036854775808 9223372036854775807 1\n",
+                                      "1 -2305843009213693953 0 1\n",
+                                      "1 0 1 9223372036854775808\n",
+                                      "1 0 1 0\n",
                                       "x\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct error *error = accesses_read(bad[i], strlen(bad[i]), &accesses);

@@ -146,6 +146,70 @@ static void enables_one_at_a_time(void **state)
     image_close(&image);
 }
 
+// The same program, but the function's entry is a jump before it: the function begins at 48.
+static void fill_with_prefix(struct made *made)
+{
+    fill(made);
+    const struct entry_prefix prefix = {.function = 77, .jump = JUMP, .distance = 16 - 48};
+    memset(made->code, 0, 16);
+    memcpy(made->code + 48 - sizeof prefix, &prefix, sizeof prefix);
+    made->code[48] = 0xff; // push %rbp
+    made->code[49] = 0xf5;
+    made->twin.entry = (int32_t)(AT(code) + 48 - AT(twin));
+}
+
+static void check_both_ways(const struct made *made, size_t begin, unsigned char back)
+{
+    struct image image = {0}, again = {0};
+    struct image_patches patches = {0};
+    assert_null(open_made(made, sizeof *made, &image));
+    assert_int_equal(image.entries.items[0].begin, AT(code) + begin);
+    assert_null(image_enable(&image, (const bool[]){false, true}, &patches));
+    assert_int_equal(patches.items.count, 2);
+    // What jumps leads to the jump before the function; nothing else of the function has changed.
+    const unsigned char *code = image_code(&image, AT(code), 64);
+    assert_int_equal(code[begin], SHORT_JUMP);
+    assert_int_equal(code[begin + 1], back);
+    assert_int_equal(code[43], JUMP);
+    assert_memory_equal(code + 48, made->code + 48, begin - 48);
+    assert_memory_equal(code + begin + 2, made->code + begin + 2, 62 - begin);
+    // Who reads the changed file knows what was there.
+    assert_null(open_made((const struct made *)image.bytes.data, sizeof *made, &again));
+    assert_memory_equal(again.entries.items[0].idle, image.entries.items[0].idle, MARK_NOP_SIZE);
+    image_patches_deinit(&patches);
+    assert_null(image_enable(&again, (const bool[]){false, false}, &patches));
+    assert_memory_equal(again.bytes.data, made, sizeof *made);
+    image_patches_deinit(&patches);
+    image_close(&again);
+    image_close(&image);
+}
+
+static void enables_an_entry_before_the_function(void **state)
+{
+    static const unsigned char guarded[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0xf5};
+    struct made made;
+    fill_with_prefix(&made);
+    check_both_ways(&made, 48, 0xf9);
+    memcpy(made.code + 48, guarded, sizeof guarded);
+    check_both_ways(&made, 52, 0xf5);
+}
+
+// What is written over such an entry's place by somebody else is not touched.
+static void refuses_a_prefix_of_another_function(void **state)
+{
+    struct made made;
+    struct image image = {0};
+    struct image_patches patches = {0};
+    fill_with_prefix(&made);
+    made.code[48 - sizeof(struct entry_prefix)]++;
+    assert_null(open_made(&made, sizeof made, &image));
+    struct error *error = image_enable(&image, (const bool[]){false, true}, &patches);
+    assert_non_null(error);
+    assert_non_null(strstr(error_message(error), "the file was changed"));
+    error_free(error);
+    image_close(&image);
+}
+
 // Of functions in one section, each is at a distance from the section's base. If the section was
 // dropped, so were they.
 static void finds_functions_that_share_a_section(void **state)
@@ -268,7 +332,7 @@ static void knows_clones_that_became_one(void **state)
 }
 
 // Whatever is broken: an error, or an image that can be worked with.
-static void survives_broken_bytes(void **state)
+static size_t break_every_byte(void (*make)(struct made *made))
 {
     struct made made;
     static const unsigned char values[] = {0x00, 0xff, 0x80, 0x01};
@@ -277,7 +341,7 @@ static void survives_broken_bytes(void **state)
         for (size_t j = 0; j < sizeof values; j++) {
             struct image image = {0};
             struct image_patches patches = {0};
-            fill(&made);
+            make(&made);
             ((unsigned char *)&made)[i] ^= values[j];
             struct error *error = open_made(&made, sizeof made, &image);
             bool *enabled = calloc(image.candidates.count + 1, sizeof *enabled);
@@ -291,7 +355,13 @@ static void survives_broken_bytes(void **state)
             image_patches_deinit(&patches);
             image_close(&image);
         }
-    assert_true(refused > 100);
+    return refused;
+}
+
+static void survives_broken_bytes(void **state)
+{
+    assert_true(break_every_byte(fill) > 100);
+    assert_true(break_every_byte(fill_with_prefix) > 100);
 }
 
 static void refuses_what_is_cut_off(void **state)
@@ -377,6 +447,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enables_one_at_a_time),
+        cmocka_unit_test(enables_an_entry_before_the_function),
+        cmocka_unit_test(refuses_a_prefix_of_another_function),
         cmocka_unit_test(finds_functions_that_share_a_section),
         cmocka_unit_test(undoes_what_was_enabled),
         cmocka_unit_test(finds_by_the_end_of_a_path),

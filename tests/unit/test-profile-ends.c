@@ -250,6 +250,44 @@ static const char source[] =
     "UINT32_MAX; } } }\n"
     "    bits.part.top = (short)top; bits.part.high = high; bits.part.low = low;\n"
     "    return bits.number;\n"
+    "}\n"
+    "struct item *get_result(struct queue *queue)\n" // NULL if there is no more, or no memory
+    "{\n"
+    "    struct item *item;\n"
+    "    if (queue == NULL) return NULL;\n"
+    "    if (queue->state == 3) { queue->state = 0; return NULL; }\n"
+    "    item = malloc(sizeof *item);\n"
+    "    if (item != NULL) item->key = queue->count;\n"
+    "    return item;\n"
+    "}\n"
+    "int use_result(struct queue *queue) { return get_result(queue)->key; }\n"
+    "struct item *get_copied(struct queue *queue)\n" // NULL if there is no memory
+    "{\n"
+    "    struct item *item = malloc(sizeof *item);\n"
+    "    if (item != NULL) item->key = queue->count++;\n"
+    "    return item;\n"
+    "}\n"
+    "int use_copied(struct queue *queue) { return get_copied(queue)->key; }\n"
+    "int get_current_api(struct queue *queue)\n" // flags
+    "{\n"
+    "    void *memory = malloc(queue->count);\n"
+    "    int old = queue->state > 2 || memory == NULL;\n"
+    "    free(memory);\n"
+    "    if (queue->first == NULL) return 0;\n"
+    "    if (queue->numbers[0] == 3) return 65536;\n"
+    "    if (queue->numbers[0] == 2) return 32768;\n"
+    "    return queue->numbers[1] != 0 ? 2 : old ? 3 : 1;\n"
+    "}\n"
+    "__attribute__((noinline)) static int handle(struct queue *queue)\n"
+    "{\n"
+    "    if (queue->count > 7) return -1;\n"
+    "    queue->count++; return 0;\n"
+    "}\n"
+    "int service(struct queue *queue)\n" // 0 though something failed; 1 if it is the last time
+    "{\n"
+    "    if (queue == NULL || queue->state == 9) return -1;\n"
+    "    if (handle(queue) < 0) { queue->state = 2; return 0; }\n"
+    "    return queue->first != NULL;\n"
     "}\n";
 
 // Which failures of a function fill in an out-parameter with what is not known.
@@ -310,6 +348,10 @@ static void check(const char *compiler, const char *directory)
     expect(&item.profile, "link_queue", "");
     expect(&item.profile, "swap_queue", "1");
     expect(&item.profile, "queue_identical", "");
+    expect(&item.profile, "get_result", "");
+    expect(&item.profile, "get_copied", "0");
+    expect(&item.profile, "get_current_api", "");
+    expect(&item.profile, "service", "-1");
     unlink(path);
 }
 

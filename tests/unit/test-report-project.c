@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which files are in a project's source tree, and the rules of SARIF logs.
 #include "base/cleanup.h"
-#include "report/campaign/sarif-rules.h"
+#include "report/campaign/ci/sarif-rules.h"
 #include "report/project.h"
 
 #include <fcntl.h>

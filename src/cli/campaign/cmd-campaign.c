@@ -144,6 +144,7 @@ static struct error *carry_out(const struct settings *settings,
     struct report_shown findings;
     TRY(report_count_shown(store, end.id, choice.proof, choice.scope, &findings));
     *ret_status = campaign_exit_status(&end, &fail_on, &findings);
+    campaign_gather(store);
     TRY(report(store, campaign_store_path(&job), &end, choice, settings->common.verbose));
     return verdict_line_print(&findings, NULL);
 }

@@ -24,6 +24,8 @@ _must_check_ struct error *campaign_define_checked(const struct campaign_argumen
 _must_check_ struct error *campaign_carry_out(const struct campaign_job *job,
                                               struct store **ret_store,
                                               struct campaign_end *ret_end);
+// Puts the results into the store's one file, for whoever ends Ordeal while it prints them.
+void campaign_gather(struct store *store);
 
 // What makes the exit status a failure.
 struct campaign_fail_on {

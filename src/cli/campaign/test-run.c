@@ -88,6 +88,7 @@ static struct error *judge(const struct test_settings *settings, struct suppress
         TRY(suppressions_apply(suppressions, store, end.id));
     TRY(report_count_shown(store, end.id, choice.proof, choice.scope, ret_findings));
     *ret_status = campaign_exit_status(&end, fail_on, ret_findings);
+    campaign_gather(store);
     return NULL;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/faults/counted.h"
 #include "cli/faults/show.h"
 #include "elf/object.h"
+#include "mutate/binary/plain.h"
 #include "mutate/run/run.h"
 #include "report/text.h"
 
@@ -51,15 +52,20 @@ static const struct option options[] = {
 // ---- list ----
 
 static struct error *put_list(const struct settings *settings, struct image *image,
-                              const bool *executed, struct buffer *text)
+                              const struct plain_counts *counts, const bool *executed,
+                              struct buffer *text)
 {
     _cleanup_free_ bool *enabled = NULL;
     const struct faults_filter filter = {.types = &settings->types,
                                          .files = &settings->files,
                                          .functions = &settings->functions,
                                          .all = settings->all,
+                                         .counts = counts,
                                          .only_enabled = settings->enabled,
                                          .executed = executed};
+    if (settings->left_out && image->plain)
+        return error_new("%s was not built with 'ordeal cc'; --left-out lists what that left out",
+                         image->path);
     if (settings->left_out)
         return faults_put_left_out(image, &filter, settings->json, text);
     TRY(image_enabled(image, &enabled));
@@ -86,12 +92,21 @@ static struct error *list_counted(const struct settings *settings, char **operan
         return error_new("--counts takes one program and runs nothing: 'ordeal faults list -c DIR "
                          "PROGRAM'");
     TRY(faults_counted_read(operands[0], settings->counts, &counted));
-    TRY(put_list(settings, counted.subject.images.items, counted.executed, &text));
+    TRY(put_list(settings, counted.subject.images.items, NULL, counted.executed, &text));
     return output_print(&text);
+}
+
+static struct error *open_program(const char *path, struct ir_program *ret_program,
+                                  struct plain_counts *ret_counts)
+{
+    struct image image = {0};
+    TRY(plain_open(path, &image, ret_counts));
+    return ir_program_of(&image, ret_program);
 }
 
 static struct error *list_executed(const struct settings *settings, char **operands)
 {
+    struct plain_counts counts = {0};
     _cleanup_(buffer_deinit) struct buffer text = {0};
     _cleanup_(ir_program_deinit) struct ir_program program = {0};
     char **command = take_command(operands);
@@ -99,10 +114,10 @@ static struct error *list_executed(const struct settings *settings, char **opera
     if (command == NULL || operands[0] == NULL || operands[1] != NULL)
         return error_new("--executed takes one program and what to run: 'ordeal faults list -x "
                          "PROGRAM -- COMMAND...'");
-    TRY(ir_program_open(operands[0], &program));
+    TRY(open_program(operands[0], &program, &counts));
     const struct ir_run run = {.command = command, .silent = true};
     TRY(ir_run_profile(&run, &program, &status));
-    TRY(put_list(settings, &program.image, program.executed, &text));
+    TRY(put_list(settings, &program.image, &counts, program.executed, &text));
     return output_print(&text);
 }
 
@@ -117,10 +132,11 @@ static struct error *list(const struct settings *settings, char **operands)
         return list_executed(settings, operands);
     for (size_t i = 0; operands[i] != NULL; i++) {
         _cleanup_(image_close) struct image image = {0};
-        TRY(image_open(operands[i], &image));
+        struct plain_counts counts = {0};
+        TRY(plain_open(operands[i], &image, &counts));
         if (operands[1] != NULL && !settings->json)
             TRY(buffer_printf(&text, "%s%s:\n", i != 0 ? "\n" : "", operands[i]));
-        TRY(put_list(settings, &image, NULL, &text));
+        TRY(put_list(settings, &image, &counts, NULL, &text));
     }
     return output_print(&text);
 }
@@ -129,6 +145,10 @@ static struct error *list(const struct settings *settings, char **operands)
 
 static struct error *need_faults(const struct image *image)
 {
+    if (image->plain && image->functions.count == 0)
+        return error_new("%s has no faults inside, and its machine code can have none that Ordeal "
+                         "finds; build it with 'ordeal cc'",
+                         image->path);
     if (image->functions.count == 0)
         return error_new("%s has no faults inside; build it with 'ordeal cc'", image->path);
     return NULL;
@@ -262,7 +282,7 @@ static struct error *change_process(const struct settings *settings, struct imag
     _cleanup_free_ bool *running = TAKE(report.running);
     TRY(image_enabled(image, &now));
     TRY(say_enabled(image, now, report.patches, &text));
-    if (value && image->decide == MAP_WORLDS)
+    if (value && !image->plain && image->decide == MAP_WORLDS)
         TRY(say_running(image, enabled, running, &text));
     TRY(buffer_printf(&text, "%zu thread%s stood still for ", report.threads,
                       report.threads == 1 ? "" : "s"));
@@ -281,7 +301,8 @@ static struct error *change(const struct settings *settings, char **operands, bo
     _cleanup_(image_patches_deinit) struct image_patches patches = {0};
     _cleanup_(buffer_deinit) struct buffer text = {0};
     _cleanup_free_ bool *enabled = NULL, *now = NULL;
-    TRY(image_open(operands[0], &image));
+    struct plain_counts counts;
+    TRY(plain_open(operands[0], &image, &counts));
     TRY(need_faults(&image));
     if (settings->process.given && settings->output != NULL)
         return error_new("--pid changes a process, --output a file; give one of them");
@@ -306,7 +327,8 @@ static struct error *change(const struct settings *settings, char **operands, bo
 static struct error *start_in(const char *binary, char **faults, char **command, int *ret_status)
 {
     _cleanup_(ir_program_deinit) struct ir_program program = {0};
-    TRY(ir_program_open(binary, &program));
+    struct plain_counts counts;
+    TRY(open_program(binary, &program, &counts));
     size_t count = 0;
     while (faults[count] != NULL)
         count++;
@@ -333,7 +355,8 @@ static struct error *start(const struct settings *settings, char **operands, int
     _cleanup_(elf_program_deinit) struct elf_program program = {0};
     _cleanup_(image_close) struct image image = {0};
     TRY(elf_find_program(command[0], &program));
-    TRY(image_open(program.path, &image));
+    struct plain_counts counts;
+    TRY(plain_open(program.path, &image, &counts));
     if (image.functions.count == 0)
         return error_new("%s has no faults inside; build it with 'ordeal cc', or say with --in "
                          "which library of it has",
@@ -411,7 +434,8 @@ const struct command cmd_faults = {
                 "       ordeal faults [OPTION]... disable PROGRAM [FAULT...|all]\n"
                 "       ordeal faults run [-i FILE] FAULT... -- COMMAND...",
     .details = "A FAULT is a number of the list, or TYPE@PLACE, where PLACE is a function,\n"
-               "FILE:LINE or FILE:LINE:COLUMN. Programs get faults inside by 'ordeal cc'.\n",
+               "FILE:LINE, FILE:LINE:COLUMN or, in machine code, an address. Programs get faults\n"
+               "inside by 'ordeal cc'; those of others are changes of their machine code.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .settings_size = sizeof(struct settings),

@@ -41,17 +41,21 @@ static const char *state(const struct image *image, size_t number, const bool *e
     if ((candidate->flags & MAP_IDLE) != 0)
         return "no difference";
     if ((candidate->flags & MAP_CHOSEN) == 0)
-        return "not chosen";
+        return image->plain ? "no room in the code" : "not chosen";
     return candidate->copies == 0 && image->decide != MAP_VARIABLE ? "removed" : "";
 }
 
 // Names come from a foreign file, so they are escaped.
 static struct error *put_place(const struct image_candidate *candidate, struct buffer *text)
 {
-    if (*candidate->file == '\0')
-        return buffer_printf(text, "?");
-    TRY(text_put(text, candidate->file, strlen(candidate->file), 0));
-    return buffer_printf(text, ":%" PRIu32 ":%" PRIu32, candidate->line, candidate->column);
+    bool known = *candidate->file != '\0';
+    if (known) {
+        TRY(text_put(text, candidate->file, strlen(candidate->file), 0));
+        TRY(buffer_printf(text, ":%" PRIu32, candidate->line));
+    }
+    if (candidate->address != 0)
+        return buffer_printf(text, "%s0x%" PRIx64, known ? " " : "", candidate->address);
+    return known ? buffer_printf(text, ":%" PRIu32, candidate->column) : buffer_printf(text, "?");
 }
 
 struct error *faults_put_one(const struct image *image, size_t number, struct buffer *text)
@@ -148,6 +152,32 @@ static struct error *put_summary(const struct image *image, const bool *enabled,
     return buffer_append(text, "\n", 1);
 }
 
+// Of a plain file, likewise.
+static struct error *put_plain_summary(const struct image *image,
+                                       const struct faults_filter *filter, const bool *enabled,
+                                       size_t shown, size_t executed, struct buffer *text)
+{
+    const struct plain_counts *counts = filter->counts;
+    size_t live = 0, on = 0;
+    for (size_t i = 0; i < image->candidates.count; i++) {
+        live += image->candidates.items[i].copies != 0;
+        on += enabled[i];
+    }
+    TRY(buffer_printf(text, "%s", shown != 0 ? "\n" : ""));
+    if (executed != SIZE_MAX) {
+        TRY(put_number(text, executed, "fault"));
+        TRY(buffer_printf(text, " of %zu in executed code; ", live));
+    }
+    TRY(put_number(text, image->candidates.count, "candidate"));
+    TRY(buffer_printf(text, " in machine code: %zu can be enabled, %zu enabled now", live, on));
+    if (live != image->candidates.count)
+        TRY(buffer_printf(text, ", %zu without room in the code", image->candidates.count - live));
+    return buffer_printf(text,
+                         "; %zu of %zu functions were reconstructed, %zu others are optimised; no "
+                         "faults of 'ordeal cc' inside\n",
+                         counts->understood, counts->all, counts->optimised);
+}
+
 static size_t count_executed(const struct image *image, const bool *executed)
 {
     size_t count = 0;
@@ -166,6 +196,9 @@ struct error *faults_put_table(const struct image *image, const struct faults_fi
             TRY(put_row(image, i, enabled, text));
             shown++;
         }
+    if (image->plain)
+        return put_plain_summary(image, filter, enabled, shown,
+                                 count_executed(image, filter->executed), text);
     if (image->functions.count == 0)
         return buffer_printf(text, "no faults inside; was it built with 'ordeal cc'?\n");
     return put_summary(image, enabled, shown, count_executed(image, filter->executed), text);
@@ -197,8 +230,13 @@ static struct error *put_json(const struct image *image, size_t number, const bo
     json_add_bool(&builder, row, "chosen", (candidate->flags & MAP_CHOSEN) != 0);
     json_add_bool(&builder, row, "idle", (candidate->flags & MAP_IDLE) != 0);
     json_add_bool(&builder, row, "enabled", enabled[number]);
-    json_add_format(&builder, row, "id", "%016" PRIx64 ":%" PRIu32, function->id,
-                    candidate->number);
+    if (image->plain) {
+        json_add_format(&builder, row, "address", "0x%" PRIx64, candidate->address);
+        json_add_string(&builder, row, "id", candidate->id);
+    } else {
+        json_add_format(&builder, row, "id", "%016" PRIx64 ":%" PRIu32, function->id,
+                        candidate->number);
+    }
     _cleanup_(buffer_deinit) struct buffer line = {0};
     TRY(json_write_line(&builder, row, &line));
     return buffer_append(text, line.data, line.size);

@@ -6,14 +6,15 @@
 
 #include "base/array.h"
 #include "cli/command.h"
-#include "mutate/image.h"
+#include "mutate/binary/plain.h"
 
 struct faults_filter {
     // Globs: one of each kind must match; all match if none is given
     const struct option_list *types, *files, *functions;
     bool all; // also candidates without code
     bool only_enabled;
-    const bool *executed; // by candidate: show only these; NULL: show any
+    const bool *executed;              // by candidate: show only these; NULL: show any
+    const struct plain_counts *counts; // of a plain file
 };
 
 // Whether one of the globs matches, or there is none.

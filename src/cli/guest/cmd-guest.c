@@ -9,6 +9,7 @@
 #include "guest/kernel.h"
 #include "mce/file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -18,7 +19,8 @@
 
 struct settings {
     const char *inject, *accelerator, *output, *executed, *machine_checks, *clear, *snapshot;
-    uint64_t after_ns;
+    const char *severity;
+    uint64_t after_ns, every_ns;
     bool json, quiet;
 };
 
@@ -43,6 +45,12 @@ static const struct option options[] = {
      FIELD(machine_checks)},
     {"mce-after", 0, OPTION_SECONDS, "TIME",
      "how long after the beginning of the workload; 1s if it is not given", FIELD(after_ns)},
+    {"mce-every", 0, OPTION_SECONDS, "TIME",
+     "the errors come one after the other, so long apart, instead of all at once", FIELD(every_ns)},
+    {"mce-severity", 0, OPTION_TEXT, "ADDRESS",
+     "where a Linux guest has its function mce_severity: the report says how severe it took each "
+     "error to be",
+     FIELD(severity)},
     {"mce-clear", 0, OPTION_TEXT, "ADDRESS:BITS",
      "just before, clear these bits of the byte at this physical address, as if the kernel had "
      "found a processor without something",
@@ -62,7 +70,7 @@ struct prepared {
     size_t place_count, candidate;
     struct guest_patches patches;
     struct mce_errors machine_checks;
-    uint64_t clear_physical;
+    uint64_t clear_physical, severity_function;
     unsigned char clear_bits;
 };
 
@@ -119,13 +127,29 @@ static struct error *read_clear(const char *text, struct prepared *prepared)
     return NULL;
 }
 
+static struct error *read_address(const char *text, uint64_t *ret_address)
+{
+    char *end;
+    errno = 0;
+    *ret_address = strtoull(text, &end, 0);
+    return isdigit((unsigned char)*text) && *end == '\0' && errno == 0 && *ret_address != 0
+               ? NULL
+               : error_new("--mce-severity takes an address such as 0xffffffff81042a10, not '%s'",
+                           text);
+}
+
 static struct error *prepare(const struct settings *settings, const struct guest_system *system,
                              struct prepared *prepared)
 {
     if (settings->machine_checks != NULL && settings->inject != NULL)
         return error_new("either --inject or --mce: a run has one kind of fault");
-    if ((settings->after_ns != 0 || settings->clear != NULL) && settings->machine_checks == NULL)
-        return error_new("--mce-after and --mce-clear are about errors of --mce");
+    if ((settings->after_ns != 0 || settings->every_ns != 0 || settings->clear != NULL ||
+         settings->severity != NULL) &&
+        settings->machine_checks == NULL)
+        return error_new("--mce-after, --mce-every, --mce-severity and --mce-clear are about "
+                         "errors of --mce");
+    if (settings->severity != NULL)
+        TRY(read_address(settings->severity, &prepared->severity_function));
     if (settings->clear != NULL)
         TRY(read_clear(settings->clear, prepared));
     if (settings->machine_checks != NULL)
@@ -234,6 +258,18 @@ static struct error *put_fault(const struct prepared *prepared, const struct gue
         guest_phase_names[report->activated_in], clock_seconds(report->activated_ns));
 }
 
+static struct error *put_grade(const struct guest_grade *grade, struct buffer *text)
+{
+    bool is_level = grade->severity >= 0 && grade->severity < MCE_SEVERITIES;
+    TRY(buffer_printf(text, "  severity %d (%s) of %#llx in bank %u, in the %s", grade->severity,
+                      is_level ? mce_severity_names[grade->severity] : "no level",
+                      (unsigned long long)grade->status, grade->bank,
+                      grade->in_user ? "program" : "kernel"));
+    if (grade->severity != (int)grade->wanted)
+        TRY(buffer_printf(text, "; by its rules %s", mce_severity_names[grade->wanted]));
+    return buffer_printf(text, "\n");
+}
+
 static struct error *put_machine_checks(const struct guest_report *report, struct buffer *text)
 {
     if (report->activations == 0)
@@ -241,6 +277,8 @@ static struct error *put_machine_checks(const struct guest_report *report, struc
     TRY(buffer_printf(text, "  injected %llu machine-check error%s, %.2f s after the start\n",
                       (unsigned long long)report->activations, report->activations == 1 ? "" : "s",
                       clock_seconds(report->activated_ns)));
+    for (size_t i = 0; i < report->grade_count; i++)
+        TRY(put_grade(&report->grades[i], text));
     TRY(buffer_printf(text, "  action   %s", guest_action_names[report->action]));
     return report->rule != NULL ? buffer_printf(text, ", because of: %s\n", report->rule)
                                 : buffer_printf(text, "\n");
@@ -353,6 +391,8 @@ static struct error *run(const void *data, char **operands, int *ret_status)
         .clear_physical = prepared.clear_physical,
         .clear_bits = prepared.clear_bits,
         .machine_checks = settings->machine_checks != NULL ? &prepared.machine_checks : NULL,
+        .machine_checks_every_ns = settings->every_ns,
+        .severity_function = prepared.severity_function,
         .machine_checks_ns = settings->after_ns != 0 ? settings->after_ns : NS_PER_S,
         .progress = write_progress,
         .data = &run_data,

@@ -116,7 +116,7 @@ static struct error *record(const struct settings *settings, char **command, int
     _cleanup_close_ int file = -1;
     char temporary[] = "/tmp/ordeal-trace-XXXXXX", path[64];
     const char *name = settings->output;
-    int status;
+    struct interface_recorded recorded;
     if (settings->libraries.entries.count == 0)
         return error_new("which library? Name it with --library");
     TRY(program_interface_tool(&tool));
@@ -142,8 +142,8 @@ static struct error *record(const struct settings *settings, char **command, int
                                                   .program_count = settings->programs.entries.count,
                                                   .output = file,
                                                   .name = name};
-    TRY(interface_record(&recording, &status));
-    *ret_status = child_exit_status(status);
+    TRY(interface_record(&recording, &recorded));
+    *ret_status = child_exit_status(recorded.status);
     if (settings->output != NULL)
         return NULL;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);

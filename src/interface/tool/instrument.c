@@ -157,6 +157,17 @@ static void add_after(const struct block_state *state, const IRStmt *statement)
     }
 }
 
+// The processor's counter of cycles is a clock, too.
+static IRStmt *without_cycles(IRStmt *statement)
+{
+    if (statement->tag != Ist_Dirty ||
+        VG_(strcmp)(statement->Ist.Dirty.details->cee->name, "amd64g_dirtyhelper_RDTSC") != 0)
+        return statement;
+    IRDirty *call = deepCopyIRDirty(statement->Ist.Dirty.details);
+    call->cee = mkIRCallee(0, "virtual_cycles", VG_(fnptr_to_fnentry)(virtual_cycles));
+    return IRStmt_Dirty(call);
+}
+
 // Stubs that lead to other modules are no place that a person knows.
 static Bool is_stub(Addr code)
 {
@@ -179,7 +190,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *old, const VexGuestLayout *la
         IRStmt *statement = old->stmts[i];
         if (statement->tag == Ist_IMark)
             state.code = statement->Ist.IMark.addr;
-        addStmtToIRSB(state.block, statement);
+        addStmtToIRSB(state.block, without_cycles(statement));
         if (first)
             add_boundary(state.block, state.code,
                          state.role == INTERFACE_ROLE_NONE ? INTERFACE_ROLE_HELPER : state.role);

@@ -16,7 +16,8 @@ static Bool option(const HChar *argument)
 {
     if (VG_STR_CLO(argument, "--trace-file", trace_path))
         return True;
-    return modules_option(argument) || VG_(replacement_malloc_process_cmd_line_option)(argument);
+    return modules_option(argument) || virtual_option(argument) ||
+           VG_(replacement_malloc_process_cmd_line_option)(argument);
 }
 
 static void usage(void)
@@ -24,7 +25,8 @@ static void usage(void)
     VG_(printf)
     ("    --trace-file=FILE   where the trace goes\n"
      "    --library=NAME      a library to watch; may be given again\n"
-     "    --program=NAME      a module that uses it, beside the program's own file\n");
+     "    --program=NAME      a module that uses it, beside the program's own file\n"
+     "    --foreign=NAME      a module that sees the system's clock\n");
 }
 
 static void no_debug_usage(void) {}
@@ -60,6 +62,7 @@ static void start(void)
         VG_(fmsg_bad_option)("--library, --trace-file", "are needed; see `ordeal propagate`\n");
     writer_open(trace_path);
     context_init();
+    virtual_start();
     VG_(atfork)(forking, NULL, forked_child);
 }
 
@@ -84,6 +87,7 @@ static void describe(void)
     heap_init();
     pointers_init();
     stores_init();
+    virtual_init();
     VG_(track_start_client_code)(start_thread_code);
     VG_(track_pre_deliver_signal)(deliver_signal);
     VG_(track_post_deliver_signal)(signal_delivered);

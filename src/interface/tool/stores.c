@@ -22,6 +22,7 @@ static void written_by_kernel(CorePart part, ThreadId thread, Addr address, Size
 {
     if (part != Vg_CoreSysCall)
         return;
+    virtual_written(thread, address, size);
     context_select(thread);
     Addr lowest = VG_(get_SP)(thread) - VG_STACK_REDZONE_SZB;
     if (!context_inside || (address >= lowest && address < context_entry))

@@ -56,6 +56,15 @@ void heap_init(void);
 void stores_init(void);
 void stores_record(HWord code, HWord address, HWord size);
 
+// virtual.c: clocks and random numbers that are the same in every run.
+void virtual_init(void);
+Bool virtual_option(const HChar *argument); // --foreign=
+void virtual_start(void);                   // when the program is in memory
+// The kernel has written this in a system call.
+void virtual_written(ThreadId thread, Addr address, SizeT size);
+ULong virtual_cycles(void); // of the processor
+ULong virtual_random(void);
+
 // instrument.c
 IRSB *instrument(VgCallbackClosure *closure, IRSB *block, const VexGuestLayout *layout,
                  const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,

@@ -21,6 +21,7 @@ struct argument {
     uint32_t call, value; // instructions; `value` makes it
     uint64_t place;       // where it leaves its value
     unsigned number;      // from 1
+    size_t variables;     // see types_begin()
 };
 
 // ---- where a value comes from ----
@@ -92,25 +93,10 @@ static const char *print_name(struct finding *finding, int64_t offset)
 
 // ---- another variable ----
 
-// The variable of the same size that was first used last before the call.
-static const struct local *find_other(const struct body *body, const struct local *local,
-                                      uint32_t call)
-{
-    const struct local *best = NULL;
-    for (size_t i = 0; i < body->locals.count; i++) {
-        const struct local *other = &body->locals.items[i];
-        if (other != local && other->seen < call && other->width == local->width &&
-            !other->temporary && !other->aggregate &&
-            (local->width != 8 || other->alike == local->alike) &&
-            (best == NULL || other->seen > best->seen))
-            best = other;
-    }
-    return best;
-}
-
+// Which variable it becomes is decided when all functions were read.
 static bool change_variable(struct finding *finding, const struct argument *argument)
 {
-    const struct body *body = &finding->body;
+    struct body *body = &finding->body;
     const struct isa_insn *load = insn_at(body, argument->value);
     const struct isa_use *use = use_at(body, argument->value);
     const struct local *local = local_of(body, load);
@@ -119,18 +105,16 @@ static bool change_variable(struct finding *finding, const struct argument *argu
                                    (use->reads & argument->place) == 0);
     if (!loads || local == NULL || local->temporary || local->aggregate || local->width > 8)
         return false;
-    const struct local *other = find_other(body, local, argument->call);
-    struct binary_fault *fault =
-        other != NULL ? finding_add(finding, MODEL_WPFV, argument->value) : NULL;
-    if (fault == NULL)
+    struct binary_fault *fault = finding_add(finding, MODEL_WPFV, argument->value);
+    const unsigned char *bytes = finding_bytes(finding, argument->value);
+    if (fault == NULL || bytes == NULL)
         return true;
     fault->parameter = argument->number;
-    fault->replacement = print_name(finding, other->offset);
     fault->detail = print_name(finding, local->offset);
-    int32_t offset = (int32_t)other->offset;
-    if (use->displacement_size == 4 || (offset >= INT8_MIN && offset <= INT8_MAX))
-        patch_bytes(finding, fault, argument->value, use->displacement, &offset,
-                    use->displacement_size);
+    patch_bytes(finding, fault, argument->value, use->displacement, bytes + use->displacement,
+                use->displacement_size);
+    types_wish(finding->types, body, argument->variables, finding->out->items.count - 1,
+               argument->call, argument->value);
     return true;
 }
 
@@ -419,15 +403,20 @@ static void look_at_argument(struct finding *finding, struct argument *argument,
         change_operator(finding, argument);
 }
 
-static void look_at_call(struct finding *finding, const struct step *step, uint32_t call)
+static void look_at_call(struct finding *finding, const struct step *step, uint32_t call,
+                         size_t variables)
 {
     uint64_t reads = use_at(&finding->body, call)->reads;
     for (unsigned i = 0; i < sizeof general && (reads & ISA_USE_GENERAL(general[i])) != 0; i++)
-        look_at_argument(finding, &(struct argument){.step = step, .call = call, .number = i + 1},
-                         ISA_USE_GENERAL(general[i]));
+        look_at_argument(
+            finding,
+            &(struct argument){.step = step, .call = call, .number = i + 1, .variables = variables},
+            ISA_USE_GENERAL(general[i]));
     for (unsigned i = 0; i < VECTORS && (reads & ISA_USE_VECTOR(i)) != 0; i++)
-        look_at_argument(finding, &(struct argument){.step = step, .call = call, .number = i + 1},
-                         ISA_USE_VECTOR(i));
+        look_at_argument(
+            finding,
+            &(struct argument){.step = step, .call = call, .number = i + 1, .variables = variables},
+            ISA_USE_VECTOR(i));
 }
 
 // What is handed to the same function as the same argument has the same type.
@@ -463,23 +452,64 @@ static bool is_call(const struct body *body, uint32_t insn)
     return kind == ISA_CALL || kind == ISA_CALL_INDIRECT;
 }
 
-void find_arguments(struct finding *finding)
+static struct error *unite_all(struct finding *finding)
 {
     const struct body *body = &finding->body;
     _cleanup_(map_deinit) struct map known = {0};
-    struct error *error = NULL;
-    for (size_t s = 0; s < body->steps.count && error == NULL; s++) {
+    for (size_t s = 0; s < body->steps.count; s++) {
         const struct step *step = &body->steps.items[s];
-        for (uint32_t i = step->first; i < step->end && error == NULL; i++)
+        for (uint32_t i = step->first; i < step->end; i++)
             if (step->kind != STEP_TAIL && is_call(body, i))
-                error = unite_arguments(finding, &known, step, i);
+                TRY(unite_arguments(finding, &known, step, i));
     }
-    finding->body.failed |= error != NULL;
+    return NULL;
+}
+
+// The third argument of a call, if it is a constant; or 0.
+static uint32_t size_handed(const struct body *body, const struct step *step, uint32_t call)
+{
+    struct argument argument = {.step = step, .call = call};
+    if ((use_at(body, call)->reads & ISA_USE_GENERAL(general[2])) == 0 ||
+        !follow(body, &argument, ISA_USE_GENERAL(general[2])))
+        return 0;
+    const struct isa_insn *insn = insn_at(body, argument.value);
+    bool constant = insn->kind == ISA_CONSTANT && insn->value > 0 && insn->value < INT16_MAX;
+    return constant ? (uint32_t)insn->value : 0;
+}
+
+static void note_types(struct finding *finding, size_t variables)
+{
+    struct body *body = &finding->body;
+    for (size_t s = 0; s < body->steps.count; s++) {
+        const struct step *step = &body->steps.items[s];
+        for (uint32_t i = step->first; i < step->end && step->kind != STEP_TAIL; i++) {
+            types_note_result(finding->types, body, variables, i);
+            uint64_t reads = is_call(body, i) ? use_at(body, i)->reads : 0;
+            for (unsigned j = 0; j < sizeof general && (reads & ISA_USE_GENERAL(general[j])) != 0;
+                 j++) {
+                struct argument argument = {.step = step, .call = i};
+                if (follow(body, &argument, ISA_USE_GENERAL(general[j])))
+                    types_note_argument(finding->types, body, variables, i, j, argument.value,
+                                        j < 2 ? size_handed(body, step, i) : 0);
+            }
+        }
+    }
+}
+
+void find_arguments(struct finding *finding)
+{
+    struct body *body = &finding->body;
+    struct error *error = unite_all(finding);
+    body->failed |= error != NULL;
     error_free(error);
+    size_t variables = types_begin(finding->types, body);
+    if (body->failed)
+        return;
+    note_types(finding, variables);
     for (size_t s = 0; s < body->steps.count; s++) {
         const struct step *step = &body->steps.items[s];
         for (uint32_t i = step->first; i < step->end && step->kind != STEP_TAIL; i++)
             if (is_call(body, i))
-                look_at_call(finding, step, i);
+                look_at_call(finding, step, i, variables);
     }
 }

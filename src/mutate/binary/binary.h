@@ -25,6 +25,7 @@ struct binary_fault {
     const char *replacement;   // WPFV, WAEP, WVAV; "" for other types
     const char *detail;        // what is affected; "" if there is nothing to say
     struct binary_patch patch; // size 0: there is no room for the fault
+    bool dropped;              // it cannot be, as other functions show
 };
 
 struct binary_faults {

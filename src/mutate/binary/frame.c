@@ -10,6 +10,16 @@ static bool is_guard(const struct isa_insn *insn)
     return (insn->flags & ISA_THREAD) != 0 && insn->displacement == GUARD;
 }
 
+// Which parameter a register has, from 1; 0 if it is none.
+static uint8_t number_of(uint64_t reads)
+{
+    static const uint8_t registers[] = {5, 4, 1, 2, 8, 9}; // rdi rsi rdx rcx r8 r9
+    for (uint8_t i = 0; i < sizeof registers; i++)
+        if (reads == ISA_USE_GENERAL(registers[i]))
+            return i + 1;
+    return 0;
+}
+
 // The parameters' registers are stored in the frame first.
 static uint32_t find_parameters(struct body *body, uint32_t at, uint32_t end)
 {
@@ -37,6 +47,7 @@ static uint32_t find_parameters(struct body *body, uint32_t at, uint32_t end)
             *local = (struct local){.offset = insn->displacement,
                                     .width = insn->width,
                                     .parameter = true,
+                                    .number = number_of(reads),
                                     .first_store = UINT32_MAX,
                                     .seen = at};
         } else if (insn->kind == ISA_TEST && insn->src == ISA_RETURN && insn->dst == ISA_RETURN &&

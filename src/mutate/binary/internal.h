@@ -75,7 +75,9 @@ struct local {      // a variable in the stack frame
     bool parameter, aggregate, pointer, temporary;
     bool structure;  // of a pointer: to something with members
     uint8_t pointed; // of a pointer: bytes that are read or written there
-    uint32_t alike;  // variables with the same number have the same type, as far as copies tell
+    uint32_t reach; // of a pointer: the end of what is read or written there, as far as it is known
+    uint8_t number; // of a parameter: which, from 1; 0: not known
+    uint32_t alike; // variables with the same number have the same type, as far as copies tell
     uint32_t first_store;     // instruction; UINT32_MAX if there is none
     uint32_t seen, last_seen; // instructions that first and last touch it
 };
@@ -167,8 +169,29 @@ bool tree_is_same_place(const struct body *body, uint32_t a, uint32_t b);
 
 // ---- faults ----
 
+// types.c: the types of variables, by all functions of a module.
+struct types;
+struct types *types_new(const struct flow_image *image); // NULL when memory is short
+void types_free(struct types *types);
+// Adds a function's variables. Returns what the functions below want as `first`.
+size_t types_begin(struct types *types, struct body *body);
+// An argument of a call, from 0, and the instruction that made it. `size`: what stands behind it,
+// if that is a constant, and may be the size of what it points to; or 0.
+void types_note_argument(struct types *types, struct body *body, size_t first, uint32_t call,
+                         unsigned number, uint32_t value, uint32_t size);
+// An instruction that may be a call, or may load what the function returns.
+void types_note_result(struct types *types, struct body *body, size_t first, uint32_t insn);
+// A fault needs another variable in place of the one that is loaded before a call.
+void types_wish(struct types *types, struct body *body, size_t first, size_t fault, uint32_t call,
+                uint32_t load);
+// A fault is about the variable at an offset.
+void types_note_variable(struct types *types, struct body *body, size_t fault, int64_t offset);
+// Completes the faults, and removes those that cannot be. False when memory is short.
+bool types_end(struct types *types, struct binary_faults *faults);
+
 struct finding {
     struct body body;
+    struct types *types;
     struct binary_faults *out;
     const unsigned char *bytes; // of the function
     size_t size;

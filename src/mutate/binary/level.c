@@ -15,9 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct file {
     const char *path;
+    int original; // what it was without faults; -1: it has none
     struct elf_object *object;
     struct flow_image *image;
     struct binary_faults faults;
@@ -38,6 +40,8 @@ static void own_free(void *data)
         binary_faults_deinit(&own->files.items[i].faults);
         flow_image_close(own->files.items[i].image);
         elf_object_close(own->files.items[i].object);
+        if (own->files.items[i].original >= 0)
+            close(own->files.items[i].original);
     }
     dwarf_symbolizer_free(own->symbolizer);
     ARRAY_DEINIT(&own->files);
@@ -106,12 +110,16 @@ static struct error *add_inlined_call(void *context, const char *file, unsigned 
 
 static struct error *add_file(struct mutate_set *set, const char *path)
 {
+    char original[32];
     struct own *own = set->own;
     struct file *file = ARRAY_ADD(&own->files);
     if (file == NULL)
         return error_no_memory();
     file->path = path;
-    TRY(elf_object_open(path, &file->object));
+    file->original = -1;
+    TRY(image_open_original(path, &file->original));
+    snprintf(original, sizeof original, "/proc/self/fd/%d", file->original);
+    TRY(elf_object_open(file->original >= 0 ? original : path, &file->object));
     const struct elf_facts *facts = elf_object_facts(file->object);
     if (facts->machine != EM_X86_64 || facts->class_bits != 64)
         return error_new("%s is for %s; Ordeal reads code for x86-64", path, facts->machine_name);
@@ -143,14 +151,21 @@ static struct error *find(const struct mutate_request *request, struct mutate_se
     return NULL;
 }
 
-static struct error *apply(const struct mutate_set *set, size_t number, struct buffer *ret_text)
+const struct binary_patch *mutate_binary_patch(const struct mutate_set *set, size_t number)
 {
     const struct own *own = set->own;
     const struct place *place = &own->places.items[number];
-    const struct file *file = &own->files.items[place->file];
-    const struct binary_patch *patch = &file->faults.items.items[place->fault].patch;
+    return &own->files.items[place->file].faults.items.items[place->fault].patch;
+}
+
+static struct error *apply(const struct mutate_set *set, size_t number, struct buffer *ret_text)
+{
+    const struct own *own = set->own;
+    const struct file *file = &own->files.items[own->places.items[number].file];
+    const struct binary_patch *patch = mutate_binary_patch(set, number);
     _cleanup_(image_close) struct image image = {0};
     TRY(image_open(file->path, &image));
+    image_restore(&image);
     unsigned char *code = image_code(&image, patch->address, patch->size);
     if (code == NULL || memcmp(code, patch->before, patch->size) != 0)
         return error_new("%s has changed since it was looked at", file->path);

@@ -60,6 +60,7 @@ static void settle(struct body *body)
         }
         struct local *same = &items[kept - 1];
         same->parameter |= items[i].parameter;
+        same->number |= items[i].number;
         if (items[i].last_seen > same->last_seen)
             same->last_seen = items[i].last_seen;
         same->temporary |= items[i].temporary;
@@ -249,6 +250,9 @@ static void note_access(struct local *local, const struct isa_insn *insn)
     local->structure |= insn->displacement != 0 || (local->pointer && local->pointed != width);
     local->pointer = true;
     local->pointed = width;
+    if (insn->index == ISA_NONE && insn->displacement >= 0 && insn->displacement < INT16_MAX &&
+        local->reach < insn->displacement + width)
+        local->reach = (uint32_t)(insn->displacement + width);
 }
 
 // What is loaded and then used as an address is a pointer.

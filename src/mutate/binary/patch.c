@@ -153,14 +153,16 @@ struct error *binary_find(const struct flow_image *image, struct binary_faults *
     struct code code = {0};
     struct binary_faults faults = {0};
     TRY(code_open(image, &code));
-    struct finding finding = {.out = &faults};
+    struct finding finding = {.out = &faults, .types = types_new(image)};
+    finding.body.failed = finding.types == NULL;
     for (uint32_t f = 0; f < image->functions.count && !finding.body.failed; f++) {
         if (image->functions.items[f].owner != f)
             continue;
         faults.functions++;
         find_in(&finding, &code, f);
     }
-    bool failed = finding.body.failed;
+    bool failed = finding.body.failed || !types_end(finding.types, &faults);
+    types_free(finding.types);
     body_deinit(&finding.body);
     code_close(&code);
     if (failed) {

@@ -89,13 +89,10 @@ static bool copies_structure(const struct body *body, const struct step *step)
     return false;
 }
 
-static void look_at_assignment(struct finding *finding, const struct step *step)
+static void change_variable(struct finding *finding, const struct step *step,
+                            const struct local *local)
 {
     const struct body *body = &finding->body;
-    const struct local *local = local_of(body, insn_at(body, step->effect));
-    if (local == NULL || local->temporary || local->aggregate || local->width > 8 ||
-        step->heading || copies_structure(body, step))
-        return; // C03, C06
     const struct block *block = &body->blocks.items[step->block];
     bool first = !local->parameter && local->first_store == step->effect;
     bool constant = is_constant(finding, step);
@@ -107,6 +104,19 @@ static void look_at_assignment(struct finding *finding, const struct step *step)
         skip(finding, MODEL_MVIV, step, step);
     else if (!first)
         skip(finding, constant ? MODEL_MVAV : MODEL_MVAE, step, step);
+}
+
+static void look_at_assignment(struct finding *finding, const struct step *step)
+{
+    const struct body *body = &finding->body;
+    const struct local *local = local_of(body, insn_at(body, step->effect));
+    size_t before = finding->out->items.count;
+    if (local == NULL || local->temporary || local->aggregate || local->width > 8 ||
+        step->heading || copies_structure(body, step))
+        return; // C03, C06
+    change_variable(finding, step, local);
+    for (size_t i = before; i < finding->out->items.count; i++)
+        types_note_variable(finding->types, &finding->body, i, local->offset);
 }
 
 // ---- parts of an algorithm ----

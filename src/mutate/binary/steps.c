@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_FILLED 4 // members, to take their assignments for one
+
 // ---- steps ----
 
 static bool is_between(const struct body *body, uint32_t insn)
@@ -189,9 +191,59 @@ static bool is_chained(const struct body *body, size_t s, bool constant)
            is_same_operand(body, a, a->effect, b, at);
 }
 
+// What is given an address by a step that does nothing else: a member of a global variable.
+struct filling {
+    int64_t variable, offset; // where the variable's address is kept, or 0
+};
+
+static bool is_address(const struct body *body, const struct isa_insn *insn)
+{
+    if (insn->kind == ISA_ADDRESS)
+        return insn->base == ISA_PC;
+    return insn->kind == ISA_LOAD && insn->base == ISA_PC && insn->from == 8 &&
+           flow_slot_at(body->code->image, (uint64_t)insn->displacement) != NULL;
+}
+
+static bool fills_global(const struct body *body, size_t s, struct filling *ret_filling)
+{
+    const struct step *step = s < body->steps.count ? &body->steps.items[s] : NULL;
+    if (step == NULL || step->kind != STEP_ASSIGN || step->effect + 1 != step->end ||
+        step->effect < step->first + 1 || body->labelled.items[step->first - body->start])
+        return false;
+    const struct isa_insn *store = insn_at(body, step->effect), *value = &store[-1];
+    if (store->kind != ISA_STORE || store->index != ISA_NONE || store->width != 8 ||
+        value->dst != store->src || !is_address(body, value))
+        return false;
+    *ret_filling = (struct filling){.offset = store->displacement};
+    if (store->base == ISA_PC)
+        return step->effect == step->first + 1;
+    const struct isa_insn *base = &value[-1];
+    ret_filling->variable = base->displacement;
+    return step->effect == step->first + 2 && base->kind == ISA_LOAD && base->base == ISA_PC &&
+           base->dst == store->base;
+}
+
+// A structure is given addresses, for all its members in their order: most likely at once.
+static size_t find_filled_global(const struct body *body, size_t s)
+{
+    struct filling filling, next;
+    size_t last = s;
+    if (!fills_global(body, s, &filling))
+        return s;
+    while (fills_global(body, last + 1, &next) && next.variable == filling.variable &&
+           next.offset == filling.offset + 8) {
+        filling = next;
+        last++;
+    }
+    return last >= s + LEAST_FILLED - 1 ? last : s;
+}
+
 // The last step of those from this one on that fill parts of one variable.
 static size_t find_filled(const struct body *body, size_t s)
 {
+    size_t global = find_filled_global(body, s);
+    if (global != s)
+        return global;
     while (s + 1 < body->steps.count && body->steps.items[s].kind == STEP_ASSIGN &&
            body->steps.items[s + 1].kind == STEP_ASSIGN &&
            locals_fill_on(body, body->steps.items[s].end - 1) &&

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Makes twins: every function gets a twin in a cold section, and calls among twins stay there. The
-// pristine function keeps its body. If it can be reached from outside, it begins with an entry: an
-// instruction that does nothing until it is patched to lead to the twin. A local function that is
-// only called directly needs no entry, because enabling a fault patches the entries of all its
-// callers. So the optimiser is free to choose its calling convention.
+// pristine function keeps its body. If it can be reached from outside, it has an entry: its
+// beginning can be patched to lead to the twin. A local function that is only called directly needs
+// no entry, because enabling a fault patches the entries of all its callers. So the optimiser is
+// free to choose its calling convention.
 #include "mutate/pass/pass.h"
 
 #include "mutate/pass/shim.h"
@@ -446,25 +446,57 @@ static LLVMValueRef constant_bytes(struct pass *pass, const unsigned char *bytes
     return LLVMConstStringInContext2(pass->context, (const char *)bytes, size, true);
 }
 
-// Puts an instruction that does nothing at the beginning of a function. Its last four bytes are the
-// distance to the twin, so that the linker keeps the twin as long as the function. Where indirect
-// jumps are guarded, the guard must come first.
-static struct row add_entry(struct pass *pass, const struct pass_function *subject)
+static LLVMValueRef packed(struct pass *pass, LLVMValueRef *parts, unsigned count)
+{
+    return LLVMConstStructInContext(pass->context, parts, count, true);
+}
+
+// A struct entry_prefix before the function, which costs nothing.
+static void add_prefix(struct pass *pass, const struct pass_function *subject, unsigned size,
+                       LLVMValueRef distance)
+{
+    static const unsigned char middle[] = {0, 0, 0, JUMP};
+    LLVMValueRef parts[] = {
+        LLVMConstNull(LLVMArrayType2(LLVMInt8TypeInContext(pass->context),
+                                     size - sizeof(struct entry_prefix))),
+        LLVMConstInt(LLVMInt64TypeInContext(pass->context), subject->id, false),
+        constant_bytes(pass, middle, sizeof middle),
+        distance,
+    };
+    LLVMSetPrefixData(subject->function, packed(pass, parts, 4));
+}
+
+// An instruction that does nothing at the beginning of the function. Where indirect jumps are
+// guarded, the guard must come first.
+static void add_nop(struct pass *pass, const struct pass_function *subject, LLVMValueRef distance)
 {
     static const unsigned char guard[] = {0xf3, 0x0f, 0x1e, 0xfa}; // endbr64
     static const unsigned char nothing[] = {ENTRY_NOP};
     const char flag[] = "cf-protection-branch";
     bool guarded = LLVMGetModuleFlag(pass->module, flag, sizeof flag - 1) != NULL;
-    LLVMTypeRef word = LLVMInt64TypeInContext(pass->context);
-    LLVMValueRef own = own_definition(pass, subject);
-    LLVMValueRef distance =
-        LLVMConstSub(LLVMConstPtrToInt(subject->twin, word), LLVMConstPtrToInt(own, word));
     LLVMValueRef parts[] = {
         constant_bytes(pass, guard, guarded ? sizeof guard : 0),
         constant_bytes(pass, nothing, sizeof nothing),
-        LLVMConstTrunc(distance, LLVMInt32TypeInContext(pass->context)),
+        distance,
     };
-    LLVMSetPrologueData(subject->function, LLVMConstStructInContext(pass->context, parts, 3, true));
+    LLVMSetPrologueData(subject->function, packed(pass, parts, 3));
+}
+
+// The distance from the function to its twin makes the linker keep the twin as long as the
+// function.
+static struct row add_entry(struct pass *pass, const struct pass_function *subject)
+{
+    LLVMTypeRef word = LLVMInt64TypeInContext(pass->context);
+    LLVMValueRef own = own_definition(pass, subject);
+    LLVMValueRef distance = LLVMConstTrunc(
+        LLVMConstSub(LLVMConstPtrToInt(subject->twin, word), LLVMConstPtrToInt(own, word)),
+        LLVMInt32TypeInContext(pass->context));
+    unsigned prefix =
+        pass->options.lto || pass->options.scattered ? 0 : shim_free_entry(subject->function);
+    if (prefix != 0)
+        add_prefix(pass, subject, prefix, distance);
+    else
+        add_nop(pass, subject, distance);
     return (struct row){own, subject->twin, subject->id};
 }
 

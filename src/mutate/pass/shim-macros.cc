@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Remembers where macros are used while the compiler reads the source, and which files are headers.
+// Remembers where macros are used while the compiler reads the source, which files are headers, and
+// what the compiler has been asked for.
 // Debug information gives all code of a macro the place of the macro's name, so code at such a
 // place comes out of a macro.
 #include "mutate/pass/shim.h"
@@ -20,6 +21,7 @@ using namespace clang;
 static llvm::StringMap<llvm::SmallVector<std::string, 1>> uses;
 
 static llvm::StringSet<> headers, system_headers;
+static bool writes_object;
 
 static std::string key_of(llvm::StringRef file, unsigned line, unsigned column)
 {
@@ -66,6 +68,7 @@ struct MacroAction : PluginASTAction {
     std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &compiler,
                                                    llvm::StringRef) override
     {
+        writes_object = compiler.getFrontendOpts().ProgramAction == frontend::EmitObj;
         compiler.getPreprocessor().addPPCallbacks(
             std::make_unique<MacroWatcher>(compiler.getSourceManager()));
         return std::make_unique<ASTConsumer>();
@@ -104,4 +107,9 @@ bool shim_is_header(const char *file, size_t size)
 bool shim_is_system_header(const char *file, size_t size)
 {
     return system_headers.contains(llvm::StringRef(file, size));
+}
+
+bool shim_writes_object(void)
+{
+    return writes_object;
 }

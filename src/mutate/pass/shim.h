@@ -66,6 +66,14 @@ LLVMBasicBlockRef shim_begin_block(LLVMValueRef instruction);
 // The name of a function in debug information.
 const char *shim_subprogram_name(LLVMMetadataRef program);
 
+// Makes the function begin with an instruction of two bytes or more that is no part of a loop, so
+// that a short jump can be written over it. Returns how many bytes go before it then: a multiple of
+// 16 that keeps the function aligned. 0: that is not possible here.
+unsigned shim_free_entry(LLVMValueRef function);
+// Whether this compiler writes object code without the way over assembly text, which does not tell
+// instructions' lengths.
+bool shim_writes_object(void);
+
 // Makes the code generator keep the order of a function's blocks; with `only_small`, only if the
 // function is optimised for size.
 void shim_keep_layout(LLVMValueRef function, bool only_small);

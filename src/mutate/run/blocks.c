@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JUMP 0xe9
-
 void ir_blocks_deinit(struct ir_blocks *blocks)
 {
     ARRAY_DEINIT(&blocks->items);
@@ -44,11 +42,9 @@ static void sort(struct ir_blocks *blocks)
 static struct error *add_entry(const struct image_entry *entry, struct ir_blocks *blocks)
 {
     struct ir_block *block = NULL;
-    int32_t distance = (int32_t)(entry->twin - entry->address - MARK_NOP_SIZE);
     TRY(add(blocks, entry->address, entry->idle, SIZE_MAX, &block));
     block->wire.flags = WIRE_BLOCK_PUT | WIRE_BLOCK_QUIET;
-    block->wire.put[0] = JUMP;
-    memcpy(block->wire.put + 1, &distance, sizeof distance);
+    memcpy(block->wire.put, entry->leads, sizeof entry->leads);
     return NULL;
 }
 
@@ -65,9 +61,32 @@ struct error *ir_blocks_add_entries(const struct image *image, struct ir_blocks 
     return NULL;
 }
 
+// Where the faults of a plain file are: the block is the first candidate there. Without enough code
+// for a breakpoint nothing is noted.
+static struct error *add_candidates(const struct image *image, struct ir_blocks *blocks)
+{
+    for (size_t i = 0; i < image->candidates.count; i++) {
+        const struct image_candidate *candidate = &image->candidates.items[i];
+        struct ir_block *block = NULL;
+        const unsigned char *code = image_code(image, candidate->address, sizeof block->wire.code);
+        if (candidate->copies != 0 && code != NULL)
+            TRY(add(blocks, candidate->address, code, i, &block));
+    }
+    sort(blocks);
+    size_t kept = 0; // one breakpoint for an address
+    for (size_t i = 0; i < blocks->items.count; i++)
+        if (kept == 0 ||
+            blocks->items.items[i].wire.address != blocks->items.items[kept - 1].wire.address)
+            blocks->items.items[kept++] = blocks->items.items[i];
+    blocks->items.count = kept;
+    return NULL;
+}
+
 struct error *ir_blocks_of_all(const struct image *image, struct ir_blocks *blocks)
 {
     struct ir_block *block = NULL;
+    if (image->plain)
+        return add_candidates(image, blocks);
     for (size_t i = 0; i < image->entries.count; i++)
         TRY(add_entry(&image->entries.items[i], blocks));
     for (size_t i = 0; i < image->markers.count; i++)
@@ -107,6 +126,31 @@ static struct error *add_patches(const struct image *image, const struct image_p
     return NULL;
 }
 
+// A change of a plain file's code takes several blocks. What they put behind it is what other
+// changes make of it.
+static struct error *add_changes(struct image *image, const struct image_patches *patches,
+                                 struct ir_blocks *blocks)
+{
+    for (size_t i = 0; i < patches->items.count; i++)
+        for (size_t at = 0; at < patches->items.items[i].size; at += WIRE_BLOCK_BYTES) {
+            uint64_t address = patches->items.items[i].address + at;
+            const unsigned char *code = image_code(image, address, WIRE_BLOCK_BYTES);
+            struct ir_block *block = NULL;
+            if (code == NULL)
+                return error_new("the code of %s ends too close behind the fault", image->path);
+            TRY(add(blocks, address, code, SIZE_MAX, &block));
+            block->wire.flags = WIRE_BLOCK_PUT | WIRE_BLOCK_QUIET;
+            memcpy(block->wire.put, code, WIRE_BLOCK_BYTES);
+        }
+    sort(blocks);
+    image_undo(image, patches);
+    for (size_t i = 0; i < blocks->items.count; i++) {
+        struct wire_coverage_block *wire = &blocks->items.items[i].wire;
+        memcpy(&wire->code, image_code(image, wire->address, sizeof wire->code), sizeof wire->code);
+    }
+    return NULL;
+}
+
 struct error *ir_blocks_of_faults(struct image *image, const size_t *candidates, size_t count,
                                   struct ir_blocks *blocks)
 {
@@ -117,6 +161,8 @@ struct error *ir_blocks_of_faults(struct image *image, const size_t *candidates,
     for (size_t i = 0; i < count; i++)
         enabled[candidates[i]] = true;
     struct error *error = image_enable(image, enabled, &patches);
+    if (error == NULL && image->plain)
+        return add_changes(image, &patches, blocks);
     // Undo it, so that the next call finds the image without faults.
     if (error == NULL) {
         image_undo(image, &patches);

@@ -58,6 +58,11 @@ void ir_program_mark_executed(struct ir_program *program, const struct ir_block 
 {
     if (block->marker == SIZE_MAX)
         return;
+    for (size_t i = 0; program->image.plain && i < program->image.candidates.count; i++)
+        if (program->image.candidates.items[i].address == block->wire.address)
+            program->executed[i] = true;
+    if (program->image.plain)
+        return;
     const struct image_marker *marker = &program->image.markers.items[block->marker];
     for (size_t i = 0; i < marker->targets; i++)
         program->executed[image_target_candidate(

@@ -268,22 +268,34 @@ static struct error *add_beside(struct ir_program *program)
     return error;
 }
 
+static struct error *prepare(struct ir_program *program)
+{
+    const struct image *image = &program->image;
+    program->path = realpath(image->path, NULL);
+    if (program->path == NULL)
+        return error_from_errno(errno, "cannot find %s", image->path);
+    program->name = program->path;
+    if (image->functions.count == 0)
+        return error_new("%s has no faults inside; build it with 'ordeal cc'", image->path);
+    if (!image->plain && image->decide == MAP_VARIABLE)
+        return error_new("%s was built with --decide variable; this needs worlds or markers",
+                         image->path);
+    program->executed = calloc(image->candidates.count + 1, sizeof *program->executed);
+    return program->executed != NULL ? add_beside(program) : error_no_memory();
+}
+
 struct error *ir_program_open(const char *path, struct ir_program *ret_program)
 {
-    struct ir_program program = {.path = realpath(path, NULL)};
-    if (program.path == NULL)
-        return error_from_errno(errno, "cannot find %s", path);
-    program.name = program.path;
-    struct error *error = image_open(program.path, &program.image);
-    if (error == NULL && program.image.functions.count == 0)
-        error = error_new("%s has no faults inside; build it with 'ordeal cc'", path);
-    if (error == NULL && program.image.decide == MAP_VARIABLE)
-        error =
-            error_new("%s was built with --decide variable; this needs worlds or markers", path);
-    if (error == NULL) {
-        program.executed = calloc(program.image.candidates.count + 1, sizeof *program.executed);
-        error = program.executed != NULL ? add_beside(&program) : error_no_memory();
-    }
+    struct image image = {0};
+    TRY(image_open(path, &image));
+    return ir_program_of(&image, ret_program);
+}
+
+struct error *ir_program_of(struct image *image, struct ir_program *ret_program)
+{
+    struct ir_program program = {.image = *image};
+    *image = (struct image){0};
+    struct error *error = prepare(&program);
     if (error != NULL)
         ir_program_deinit(&program);
     else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Programs and libraries of a workload that have software faults inside (`ordeal cc`), and what to
-// patch in them to switch a fault on or to find out what is executed.
+// patch in them to switch a fault on or to find out what is executed. For a single command, plain
+// files do, too.
 #ifndef ORDEAL_MUTATE_RUN_PROGRAMS_H
 #define ORDEAL_MUTATE_RUN_PROGRAMS_H
 
@@ -26,6 +27,8 @@ struct ir_program {
 void ir_program_deinit(struct ir_program *program);
 // Opens one file, with the links to it in the same directory. Fails if it has no faults inside.
 _must_check_ struct error *ir_program_open(const char *path, struct ir_program *ret_program);
+// The same of a file that is open already; takes over the image, also before an error.
+_must_check_ struct error *ir_program_of(struct image *image, struct ir_program *ret_program);
 
 // Makes one of its other names its name; `directory` is the working directory.
 void ir_program_use_name(struct ir_program *program, const char *directory, size_t other);

@@ -336,6 +336,7 @@ static struct error *put_page(struct bug_page *page, struct store *store, int64_
     const struct report_subject subject = {.store = store, .campaign = page->detail.trial.campaign};
     struct report_options all = *options;
     all.proof = REPORT_PROOF_ALL;
+    all.scope = REPORT_SCOPE_ALL;
     TRY(campaign_facts_load(&page->facts, &subject, &all));
     page->finding = campaign_finding_find(&page->facts, page->detail.trial.finding);
     if (page->finding == NULL)

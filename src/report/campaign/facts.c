@@ -335,29 +335,32 @@ struct error *campaign_facts_load(struct campaign_facts *facts,
     return campaign_limits_find(facts);
 }
 
+void campaign_finding_deinit(struct campaign_finding *finding)
+{
+    free(finding->cause);
+    free(finding->title);
+    free(finding->site);
+    free(finding->file);
+    free(finding->stack);
+    free(finding->library);
+    free(finding->fingerprint);
+    free(finding->command);
+    free(finding->carried);
+    free(finding->proof_call);
+    free(finding->proof_error);
+    free(finding->proof_caller);
+    free(finding->proof_result);
+    free(finding->proof_function);
+    free(finding->explanation);
+    free(finding->also);
+}
+
 void campaign_facts_deinit(struct campaign_facts *facts)
 {
     store_campaign_deinit(&facts->campaign);
     campaign_references_deinit(&facts->references);
-    for (size_t i = 0; i < facts->findings.count; i++) {
-        struct campaign_finding *finding = &facts->findings.items[i];
-        free(finding->cause);
-        free(finding->title);
-        free(finding->site);
-        free(finding->file);
-        free(finding->stack);
-        free(finding->library);
-        free(finding->fingerprint);
-        free(finding->command);
-        free(finding->carried);
-        free(finding->proof_call);
-        free(finding->proof_error);
-        free(finding->proof_caller);
-        free(finding->proof_result);
-        free(finding->proof_function);
-        free(finding->explanation);
-        free(finding->also);
-    }
+    for (size_t i = 0; i < facts->findings.count; i++)
+        campaign_finding_deinit(&facts->findings.items[i]);
     ARRAY_DEINIT(&facts->findings);
     for (size_t i = 0; i < facts->parts.count; i++)
         free(facts->parts.items[i].site);

@@ -86,6 +86,7 @@ _must_check_ struct error *campaign_put_carried(const struct campaign_finding *f
                                                 struct buffer *text);
 // "confirmed" or "not repeated": how a second run of its trial ended. NULL: there was none.
 const char *campaign_confirmed_name(enum store_confirmed confirmed);
+void campaign_finding_deinit(struct campaign_finding *finding);
 struct campaign_facts;
 // The finding with this id, or the one that stands for it; NULL if it is not shown.
 const struct campaign_finding *campaign_finding_find(const struct campaign_facts *facts,
@@ -168,7 +169,8 @@ _must_check_ struct error *campaign_facts_load(struct campaign_facts *facts,
                                                const struct report_options *options);
 void campaign_facts_deinit(struct campaign_facts *facts);
 
-// Moves findings that do not count behind the others.
+// Moves findings that do not count behind the others. Of each other program the worst is kept, the
+// rest is counted in `others`, unless --scope all asks for it.
 _must_check_ struct error *campaign_put_aside(struct campaign_facts *facts);
 // Where a finding is that does not count: "in another program"; NULL: it counts.
 const char *campaign_aside_name(const struct campaign_finding *finding);

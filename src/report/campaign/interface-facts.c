@@ -160,7 +160,7 @@ static struct error *take_accesses(void *data, const struct store_artifact *row)
     struct reader *reader = data;
     _cleanup_(buffer_deinit) struct buffer text = {0};
     _cleanup_(accesses_deinit) struct accesses accesses = {0};
-    if (row->path == NULL || strcmp(row->path, STORE_ACCESSES) != 0)
+    if (row->path == NULL || strcmp(row->path, STORE_ACCESSES) != 0 || reader->facts->compared)
         return NULL;
     reader->facts->compared = true;
     TRY(trace_unpack(row->content, row->content_size, &text));

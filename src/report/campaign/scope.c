@@ -2,6 +2,9 @@
 // Which findings count, by whose code they are in, and how that is said.
 #include "report/campaign/facts.h"
 
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/suggestion.h"
 
 #include <stdlib.h>
@@ -68,19 +71,54 @@ bool campaign_is_note(const struct campaign_finding *finding)
            finding->proof == STORE_PROOF_IMPOSSIBLE;
 }
 
-// Those that count come first. Both parts keep their order.
+static struct error *note_program(void *data, const struct store_injection *row)
+{
+    uint64_t *program = data;
+    if (*program == 0 && row->program != NULL)
+        *program = hash_text(row->program);
+    return NULL;
+}
+
+// Whether it is a further one of a program that is not tested: nobody mends a shell or an
+// interpreter because of the program that it runs.
+static struct error *is_further(struct campaign_facts *facts, struct map *programs,
+                                const struct campaign_finding *finding, bool *ret_further)
+{
+    uint64_t program = 0;
+    bool first = true;
+    if (finding->aside && finding->scope == STORE_SCOPE_TOOL) {
+        TRY(store_each_injection(facts->store, finding->trial, note_program, &program));
+        if (program != 0)
+            TRY(map_add(programs, program, &first));
+    }
+    *ret_further = !first;
+    return NULL;
+}
+
+// Both parts keep their order.
 struct error *campaign_put_aside(struct campaign_facts *facts)
 {
     size_t count = facts->findings.count, at = 0;
-    struct campaign_finding *sorted = calloc(count + 1, sizeof *sorted);
-    if (sorted == NULL)
+    struct campaign_finding *findings = facts->findings.items;
+    _cleanup_free_ struct campaign_finding *sorted = calloc(count + 1, sizeof *sorted);
+    _cleanup_free_ bool *further = calloc(count + 1, sizeof *further);
+    _cleanup_(map_deinit) struct map programs = {0};
+    if (sorted == NULL || further == NULL)
         return error_no_memory();
+    for (size_t i = 0; i < count; i++)
+        TRY(is_further(facts, &programs, &findings[i], &further[i]));
     for (int aside = 0; aside < 2; aside++)
         for (size_t i = 0; i < count; i++)
-            if (facts->findings.items[i].aside == aside)
-                sorted[at++] = facts->findings.items[i];
+            if (findings[i].aside == aside && !further[i])
+                sorted[at++] = findings[i];
+    for (size_t i = 0; i < count; i++) {
+        facts->carried_findings -= further[i] && findings[i].carried != NULL;
+        if (further[i])
+            campaign_finding_deinit(&findings[i]);
+    }
     if (count != 0)
-        memcpy(facts->findings.items, sorted, count * sizeof *sorted);
-    free(sorted);
+        memcpy(findings, sorted, at * sizeof *sorted);
+    facts->others += count - at;
+    facts->findings.count = at;
     return NULL;
 }

@@ -218,7 +218,9 @@ static struct error *put_page(struct page *page, struct store *store, int64_t tr
 {
     TRY(campaign_detail_load(store, trial, &page->detail));
     const struct report_subject subject = {.store = store, .campaign = page->detail.trial.campaign};
-    TRY(campaign_facts_load(&page->facts, &subject, options));
+    struct report_options all = *options;
+    all.scope = REPORT_SCOPE_ALL;
+    TRY(campaign_facts_load(&page->facts, &subject, &all));
     const struct store_trial *row = &page->detail.trial;
     TRY(put_head(page));
     TRY(store_each_injection(store, trial, put_injection, page));

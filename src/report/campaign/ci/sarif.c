@@ -5,9 +5,9 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/frame-text.h"
+#include "report/campaign/ci/sarif-rules.h"
 #include "report/campaign/json.h"
 #include "report/campaign/place.h"
-#include "report/campaign/sarif-rules.h"
 #include "store/cause.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 // The findings of a campaign, one line each: for editors and whatever else reads compilers'
 // warnings, and as GitHub's annotations of a change.
 #include "base/cleanup.h"
+#include "report/campaign/ci/sarif-rules.h"
 #include "report/campaign/place.h"
-#include "report/campaign/sarif-rules.h"
 #include "report/escape.h"
 #include "report/text.h"
 

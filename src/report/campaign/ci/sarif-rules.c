@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What each rule means, and what to do about it.
-#include "report/campaign/sarif-rules.h"
+#include "report/campaign/ci/sarif-rules.h"
 
 #define CRITICAL "9.1"
 #define HIGH     "7.5"
