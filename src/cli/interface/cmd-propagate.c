@@ -196,7 +196,7 @@ static struct error *run(const void *data, char **operands, int *ret_status)
 const struct command cmd_propagate = {
     .name = "propagate",
     .summary = "Record what a library gives its user, or compare two such traces.",
-    .operands = "[--] COMMAND [ARGUMENT]... | --show|--accessed TRACE | --diff TRACE TRACE",
+    .operands = "[--] COMMAND... | --show|--accessed TRACE | --diff A B",
     .details = "The command runs under a tool of Valgrind. The exit status is the command's own: "
                "128 plus\n"
                "the signal's number if one killed it, 2 if it could not be run.\n"
