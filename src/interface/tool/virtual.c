@@ -19,8 +19,10 @@
 #include <pub_tool_vki.h>
 #include <pub_tool_vkiscnums.h>
 
-// In the core's library but not in its public headers: what the kernel gave the program.
+// In the core's library but not in its public headers: what the kernel gave the program, and the
+// path of a descriptor.
 extern UWord *VG_(client_auxv);
+extern Bool VG_(resolve_filename)(Int descriptor, const HChar **ret_path);
 
 #define SECOND_NS   1000000000ull
 #define TICKS_PER_S 100u
