@@ -51,21 +51,26 @@ static struct error *add_part(struct view *view, enum view_part_kind kind, const
     return NULL;
 }
 
+// Shows a path read-only. `refused`: it should be writable. Nothing is added if it is gone
+// meanwhile, as files in /tmp may be.
 static struct error *add_bind(struct planning *planning, const char *path,
-                              const struct stat *status, bool recursive)
+                              const struct stat *status, bool refused)
 {
     struct view *view = planning->view;
     _cleanup_(buffer_deinit) struct buffer from = {0}, to = {0};
     struct view_part *part = NULL;
-    TRY(add_part(view, VIEW_BIND, path, status, &part));
-    part->number = view->binds++;
     TRY(outside(path, &from));
-    TRY(buffer_printf(&to, "/ro/%u", part->number));
+    TRY(buffer_printf(&to, "/ro/%u", view->binds++));
     if (S_ISDIR(status->st_mode) ? mkdir(to.data, 0755) < 0 : mknod(to.data, S_IFREG | 0644, 0) < 0)
         return error_from_errno(errno, "cannot make a place for %s", path);
-    if (mount(from.data, to.data, NULL, MS_BIND | (recursive ? MS_REC : 0), NULL) < 0 ||
-        view_readonly(to.data, false) < 0)
+    int result = mount(from.data, to.data, NULL, MS_BIND | MS_REC, NULL);
+    if (result < 0 && errno == ENOENT)
+        return NULL;
+    if (result < 0 || view_readonly(to.data, false) < 0)
         return error_from_errno(errno, "cannot show %s read-only", path);
+    TRY(add_part(view, VIEW_BIND, path, status, &part));
+    part->number = view->binds - 1;
+    part->refused = refused;
     return NULL;
 }
 
@@ -114,15 +119,6 @@ static bool has_nothing_to_change(const struct view *view, const char *path)
     return nothing;
 }
 
-// Adds read-only what should be writable.
-static struct error *add_refused(struct planning *planning, const char *path,
-                                 const struct stat *status, bool refused)
-{
-    TRY(add_bind(planning, path, status, true));
-    planning->view->parts.items[planning->view->parts.count - 1].refused = refused;
-    return NULL;
-}
-
 // Whether the copy of the working directory will lie over a path: see add_copy().
 static bool is_copied(const struct planning *planning, const char *path)
 {
@@ -135,11 +131,11 @@ static struct error *add_whole(struct planning *planning, const char *path,
                                const struct stat *status, const struct mount_entry *entry)
 {
     if (entry != NULL && (entry->readonly || mount_is_virtual(entry)))
-        return add_bind(planning, path, status, true);
+        return add_bind(planning, path, status, false);
     _cleanup_(buffer_deinit) struct buffer full = {0};
     TRY(outside(path, &full));
     if (has_nothing_to_change(planning->view, full.data))
-        return add_bind(planning, path, status, true);
+        return add_bind(planning, path, status, false);
     int code = ENOTDIR;
     if (S_ISDIR(status->st_mode)) {
         bool works;
@@ -152,7 +148,7 @@ static struct error *add_whole(struct planning *planning, const char *path,
     if (refused && !is_copied(planning, path))
         TRY(view_warn(planning->view, "%s is read-only in trials: it cannot be overlaid (%s)",
                       path[0] == '\0' ? "/" : path, strerror(code)));
-    return add_refused(planning, path, status, refused);
+    return add_bind(planning, path, status, refused);
 }
 
 static struct error *add_link(struct planning *planning, const char *path, const char *full,
@@ -231,7 +227,7 @@ static struct error *add_pieces(struct planning *planning, const char *path,
             view_warn(planning->view, "%s is read-only in trials: there are mounts below it and %s",
                       path, count < 0 ? strerror(errno) : "too many entries in it");
         if (error == NULL)
-            error = add_refused(planning, path, status, true);
+            error = add_bind(planning, path, status, true);
         if (error == NULL)
             error = add_mounts(planning, path);
     } else {

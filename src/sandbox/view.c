@@ -73,6 +73,24 @@ static bool is_shown(const struct view_part *part, const struct view_request *re
     return true;
 }
 
+// Shows what has taken the place of a file or directory since it was planned: compilers and editors
+// write a new file and give it the name of the old one. A link does not count.
+static int bind_successor(const struct view_part *part, const char *place)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    if ((size_t)snprintf(path, sizeof path, "/old%s", part->path) >= sizeof path)
+        return -1;
+    _cleanup_close_ int tree = (int)syscall(SYS_open_tree, AT_FDCWD, path,
+                                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE |
+                                                AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
+    if (tree < 0 || fstat(tree, &status) < 0 ||
+        (status.st_mode & S_IFMT) != (part->mode & S_IFMT) ||
+        syscall(SYS_move_mount, tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        return -1;
+    return view_readonly(place, false);
+}
+
 static struct error *build_part(const struct view *view, const struct view_part *part)
 {
     char place[PATH_MAX], copy[PATH_MAX], source[32];
@@ -93,6 +111,8 @@ static struct error *build_part(const struct view *view, const struct view_part 
     case VIEW_BIND:
         snprintf(source, sizeof source, "/ro/%u", part->number);
         result = mount(source, place, NULL, MS_BIND | MS_REC, NULL);
+        if (result < 0 && errno == ENOENT)
+            result = bind_successor(part, place);
         break;
     case VIEW_OVERLAY:
         errno = view_mount_overlay(view, part, place);
