@@ -41,7 +41,7 @@ static struct error *put_unfinished(struct page *page)
     return NULL;
 }
 
-// Whether a rule is written as an earlier one, and fails to apply as that one does.
+// Whether a rule is written as the one before it, and fails to apply as that one does.
 static bool is_repeated(const struct page *page, uint32_t index)
 {
     const char *text = page_rule_text(page, index);
